@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mpicampaign.base.errors import did_you_mean, nearest, suggestion
-from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
+from mpicampaign.base.errors import Problem, did_you_mean, nearest, suggestion
+from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN, Limit
 from mpicampaign.base.host_lists import expand, fold, is_member, named_twice
 from mpicampaign.base.keys import Values, rule
 from mpicampaign.base.places import shipped, working_folder
@@ -18,24 +19,27 @@ from mpicampaign.base.reference import reference_names
 from mpicampaign.base.shape import either
 from mpicampaign.base.text import listed
 from mpicampaign.base.units import format_duration, parse_duration
-from mpicampaign.base.yaml_lines import lookup, shown
+from mpicampaign.base.yaml_lines import Document, Key, lookup, shown
 from mpicampaign.campaign.each import hosts_of
-from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGroup, Placement
+from mpicampaign.campaign.model import (
+    BETWEEN_NODES,
+    CORES,
+    LEVELS,
+    SHM,
+    Benchmark,
+    Campaign,
+    Fabric,
+    HostGroup,
+    Mpi,
+    OwnMetric,
+    Placement,
+    System,
+)
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS
 from mpicampaign.mpis import launcher_names, libfabric, library_launcher
-from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
+from mpicampaign.schedulers import SCHEDULERS, Scheduler, batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import SIZE, check_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.errors import Problem
-    from mpicampaign.base.expectation import Limit
-    from mpicampaign.base.yaml_lines import Document, Key
-    from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, Mpi, OwnMetric, System
-    from mpicampaign.schedulers import Scheduler
-
 
 _TITLES = dict(zip(LEVELS, ("sockets", "NUMA domains", "L3 caches"), strict=True))
 _KINDS = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base import this_machine
 from mpicampaign.base.errors import did_you_mean
@@ -16,34 +17,27 @@ from mpicampaign.base.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_na
 from mpicampaign.base.text import counted
 from mpicampaign.base.this_machine import physical_cores
 from mpicampaign.base.units import parse_size
-from mpicampaign.base.yaml_lines import lookup, shown
-from mpicampaign.campaign.checks import check_reference, check_spread
-from mpicampaign.campaign.designs import decided_together, designs_of
+from mpicampaign.base.yaml_lines import Key, lookup, shown
+from mpicampaign.campaign.checks import Notes, check_reference, check_spread
+from mpicampaign.campaign.designs import Design, decided_together, designs_of
 from mpicampaign.campaign.each import hosts_of
-from mpicampaign.campaign.model import BETWEEN_NODES, CORES
+from mpicampaign.campaign.model import (
+    BETWEEN_NODES,
+    CORES,
+    Benchmark,
+    Campaign,
+    Each,
+    Fabric,
+    HostGroup,
+    MatrixEntry,
+    Mpi,
+    Placement,
+    System,
+)
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.yaml_lines import Key
-    from mpicampaign.campaign.checks import Notes
-    from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.model import (
-        Benchmark,
-        Campaign,
-        Each,
-        Fabric,
-        HostGroup,
-        MatrixEntry,
-        Mpi,
-        Placement,
-        System,
-    )
-
 
 MAX_CASES = 100_000
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

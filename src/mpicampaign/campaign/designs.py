@@ -6,6 +6,7 @@ one defined system, with whichever of its MPI libraries, and take as many nodes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_DECIDED
@@ -14,8 +15,6 @@ from mpicampaign.base.records import RACE_WITHIN, TO_DECIDE, Case, defined_name
 from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from mpicampaign.campaign.model import Campaign, MatrixEntry, Race
 
 _NAMED = 3  # candidates in a design's name

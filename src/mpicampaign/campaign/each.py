@@ -7,17 +7,15 @@ measured side by side: no host is in two of its members.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.host_lists import expand
-from mpicampaign.base.records import PAIR, WITH
+from mpicampaign.base.records import PAIR, WITH, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import HostGroup
 
 MOST_IN_ALL_PAIRS = 128  # hosts; of more, a sweep has random pairs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, nearest
 from mpicampaign.base.expectation import UNTIL_DECIDED
@@ -16,7 +16,7 @@ from mpicampaign.base.keys import Values
 from mpicampaign.base.places import wheel_folder
 from mpicampaign.base.records import BLOCKS, TO_REFERENCE, WITH, defined_name
 from mpicampaign.base.shape import check_shape
-from mpicampaign.base.yaml_lines import Document, Mark, document_of, lookup, printable, read_yaml, shown
+from mpicampaign.base.yaml_lines import Document, Key, Mark, document_of, lookup, printable, read_yaml, shown
 from mpicampaign.campaign.checks import Notes, check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.each import SCREEN, hosts_of
@@ -35,13 +35,6 @@ from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.schedulers import is_local
 from mpicampaign.suites import benchmarks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.base.yaml_lines import Key
-    from mpicampaign.campaign.model import Campaign
-
 
 BUILTIN = Path(__file__).with_name("builtin.yaml")
 INCLUDE = "include"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.base.expectation import UNTIL_DECIDED, UNTIL_KNOWN
 from mpicampaign.base.host_lists import expand, expand_patterns
 from mpicampaign.base.keys import NAME, Kind, Values, count, mapping, rule, sizes, text, texts
 from mpicampaign.base.units import parse_rate, parse_size, parse_time_of_day
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from mpicampaign.base.yaml_lines import Key
+from mpicampaign.base.yaml_lines import Key
 
 _NO_CONTROL = r"^[^\u0000-\u0008\u000b-\u001f\u007f]*$"
 _NO_CONTROL_MESSAGE = "must have no control characters other than tab and line break"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UserError, did_you_mean
-from mpicampaign.base.reference import load_reference, reference_names
-from mpicampaign.base.yaml_lines import shown
+from mpicampaign.base.reference import Reference, load_reference, reference_names
+from mpicampaign.base.yaml_lines import Key, shown
 
 if TYPE_CHECKING:
-    from mpicampaign.base.reference import Reference
-    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.checks import Notes
 
 

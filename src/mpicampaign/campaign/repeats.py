@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.errors import Problem
 from mpicampaign.base.expectation import FEWEST_REPEATS, UNTIL_KNOWN, fewest_repeats
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.yaml_lines import lookup
+from mpicampaign.base.records import Case
+from mpicampaign.base.yaml_lines import Key, lookup
 from mpicampaign.campaign.designs import cases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mpicampaign.base.errors import Problem
-    from mpicampaign.base.records import Case
-    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.model import Campaign
 
 

@@ -9,6 +9,7 @@ them (``cluster with openmpi5``), and so are its host groups.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import islice, product
 from math import prod
@@ -18,8 +19,6 @@ from mpicampaign.base.records import WITH, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from mpicampaign.campaign.model import Benchmark, Campaign, Placement
 
     Item = TypeVar("Item", Benchmark, Placement)

@@ -7,9 +7,9 @@ several linear systems the largest counts: latency and bandwidth of messages do 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
@@ -18,9 +18,6 @@ from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.balance.find import differing
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _RATIO = "ratio"
 _DOUBLE = 8  # B

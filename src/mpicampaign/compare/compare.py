@@ -7,13 +7,13 @@ with its reason, so that readers see what is missing where they look for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.presentation import TABLE_SIZES
-from mpicampaign.base.records import OK, Series
+from mpicampaign.base.records import OK, Record, Series
 from mpicampaign.collect.startup import RANKS, START_UP
 from mpicampaign.compare.beside_originals import beside_tables
 from mpicampaign.compare.metrics import (
@@ -27,7 +27,7 @@ from mpicampaign.compare.metrics import (
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.rows import Cell, Row, with_values
 from mpicampaign.compare.run_notes import run_notes, value_notes
-from mpicampaign.compare.states import find_states, oversubscribed_apart, states_apart
+from mpicampaign.compare.states import States, find_states, oversubscribed_apart, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.balance.find import balance_table
@@ -42,13 +42,7 @@ from mpicampaign.questions.races.find import races
 from mpicampaign.questions.ranking.find import rank
 from mpicampaign.suites import is_baseline
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.states import States
-
-    Printed = tuple[Record, Series]  # a run, and one of its tables
+Printed = tuple[Record, Series]
 
 
 def compare(

@@ -16,11 +16,11 @@ from mpicampaign.base.records import (
     MISSING,
     NOT_AVAILABLE,
     UNVERIFIED,
+    Record,
 )
 
 if TYPE_CHECKING:
     from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Record
     from mpicampaign.statistics.modes import Band, Membership
     from mpicampaign.statistics.outliers import Outlier
 

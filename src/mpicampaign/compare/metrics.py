@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -19,19 +20,16 @@ from mpicampaign.base.dimension import (
     MESSAGE_RATE,
     RATIO,
     TIME,
+    Dimension,
     own_dimension,
 )
 from mpicampaign.base.units import format_size
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
 from mpicampaign.suites import SUITES, sends
-from mpicampaign.suites.suite import ColumnMetric
+from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.base.dimension import Dimension
     from mpicampaign.base.records import Record, Series
-    from mpicampaign.suites.suite import UsefulBandwidth
 
 # Columns that any suite may have, in the order in which they are shown.
 _COMMON = {

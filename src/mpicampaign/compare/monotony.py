@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CLAIMED_TRANSPORT
 from mpicampaign.compare.findings import NotMonotonic
+from mpicampaign.compare.rows import Row
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.compare.rows import Row
 
 
 class _Point(NamedTuple):

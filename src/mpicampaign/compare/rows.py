@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,19 +21,17 @@ from mpicampaign.base.records import (
     QUIET,
     UNVERIFIED,
     VERIFIED,
+    Case,
+    Record,
+    Series,
 )
-from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
+from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE, Absence, Note
 from mpicampaign.statistics.comparisons import FEWEST
-from mpicampaign.statistics.medians import summarise
+from mpicampaign.statistics.medians import Summary, summarise
+from mpicampaign.statistics.modes import Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.records import Case, Record, Series
-    from mpicampaign.compare.findings import Absence, Note
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.statistics.medians import Summary
-    from mpicampaign.statistics.modes import Stretch
 
 
 def with_values(runs: Sequence[Record]) -> list[Record]:

@@ -8,9 +8,9 @@ compared with nothing. Dates, hosts, job numbers, folders, time limits of jobs a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import (
@@ -27,6 +27,8 @@ from mpicampaign.base.records import (
     UNVERIFIED,
     VERIFIED,
     WITHOUT_LOCK,
+    Record,
+    Series,
 )
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
@@ -44,19 +46,12 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.compare.metrics import cut_repeats, ends_early, stopped_at
 from mpicampaign.compare.metrics import end_of as last_size
+from mpicampaign.compare.rows import Cell
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.machine import find_causes as machine_causes
 from mpicampaign.suites import SUITES, program_names
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from mpicampaign.base.records import Record, Series
-    from mpicampaign.compare.findings import Note
-    from mpicampaign.compare.rows import Cell
-
-    # What a run recorded under each key: parts, of which only those that differ are shown.
-    _Facts = Mapping[str, tuple[str, ...]]
+_Facts = Mapping[str, tuple[str, ...]]
 
 _REPORTED = (
     (findings.SHORTENED, findings.SHORTENED),

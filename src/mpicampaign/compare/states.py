@@ -10,19 +10,23 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import MISSING, NOT_AVAILABLE, OK, OVERSUBSCRIBED, ROUND_TRIP, STATE
+from mpicampaign.base.records import (
+    MISSING,
+    NOT_AVAILABLE,
+    OK,
+    OVERSUBSCRIBED,
+    ROUND_TRIP,
+    STATE,
+    Case,
+    Record,
+)
 from mpicampaign.evidence.machine_state import FEWEST, GAP, site_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from mpicampaign.base.records import Case, Record
 
 SWITCH = "MPICAMPAIGN_STATES"  # off: all runs count as of one state
 SERIES = "series of the history"  # which finished series a run is of, where there are several

@@ -10,17 +10,15 @@ that few cases stop at all (4 %), a stop is luck: only 83 % of those intervals h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.expectation import REPEAT_STAGES
-from mpicampaign.statistics.medians import median, order_statistic_interval
+from mpicampaign.statistics.medians import Interval, median, order_statistic_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mpicampaign.base.records import Record
-    from mpicampaign.statistics.medians import Interval
 
 ENOUGH = 0.05  # of the median, on either side
 _FIRST, _LATER = 0.95, 0.975

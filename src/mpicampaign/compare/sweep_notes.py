@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import Course, FarOff, Modes, RepeatJob, WholeRun
-from mpicampaign.compare.metrics import curve
+from mpicampaign.base.dimension import Dimension
+from mpicampaign.base.records import Record, Series
+from mpicampaign.compare.findings import Course, FarOff, Modes, Note, RepeatJob, WholeRun
+from mpicampaign.compare.metrics import Metric, curve
 from mpicampaign.statistics.medians import median
-from mpicampaign.statistics.modes import Band, Stretch, stretches
+from mpicampaign.statistics.modes import Band, Membership, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers, runs_off
 from mpicampaign.suites import printed_resolution
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Record, Series
-    from mpicampaign.compare.findings import Note
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.statistics.modes import Membership
-
-    Found = tuple[tuple[Stretch, ...], tuple[Note, ...]]  # where repeats fall into modes; all that is found
+Found = tuple[tuple[Stretch, ...], tuple[Note, ...]]
 
 _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
 

@@ -5,11 +5,12 @@ A `Matrix` is one metric of a table as host groups × placements, each entry wit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import WITH
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import WITH, Record
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import (
     GIVEN_UP,
@@ -20,12 +21,14 @@ from mpicampaign.compare.findings import (
     NOT_IN_CAMPAIGN,
     NOT_PRINTED,
     OF_ONE_SERIES,
+    Absence,
     Note,
 )
 from mpicampaign.compare.metrics import Metric, gave_up, useful_bandwidth
 from mpicampaign.compare.rows import PublishedRow, Row
 from mpicampaign.compare.states import NO_STATES, States
 from mpicampaign.questions.blocks.find import InBlocks
+from mpicampaign.questions.configurations.find import Configurations
 from mpicampaign.questions.decided.find import ByLooks
 from mpicampaign.questions.machine.find import Machine
 from mpicampaign.questions.over_groups.find_few import OfFew, pairs_of_few
@@ -33,18 +36,8 @@ from mpicampaign.questions.over_groups.find_settings import OverGroups, over_gro
 from mpicampaign.questions.races.find import InRace
 from mpicampaign.questions.ranking.find import Ranking
 from mpicampaign.suites import is_baseline
+from mpicampaign.suites.suite import UsefulBandwidth
 from mpicampaign.verdicts.compare import APART_IN_TIME
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.presentation import ReferenceChoice
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.findings import Absence
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.questions.configurations.find import Configurations
-    from mpicampaign.suites.suite import UsefulBandwidth
 
 
 @dataclass(frozen=True)

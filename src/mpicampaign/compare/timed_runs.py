@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import BLOCK
+from mpicampaign.base.records import BLOCK, Record
+from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.verdicts import compare as verdicts
 from mpicampaign.verdicts.rows import TimedRun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.rows import Cell, Row
 
 
 def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[TimedRun]:

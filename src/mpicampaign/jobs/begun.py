@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.files import text_or_nothing
-from mpicampaign.base.identity import identity, of_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpicampaign.base.identity import Declaration
+from mpicampaign.base.identity import Declaration, identity, of_run
 
 _DECLARED = re.compile(r"^claim declared=(.*)$", re.MULTILINE)
 _STARTED = re.compile(r"^job started=(.*)$", re.MULTILINE)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.identity import canonical
-from mpicampaign.campaign.model import LEVELS, SHM
-from mpicampaign.jobs.launchers import claimed_settings, command_tokens
+from mpicampaign.campaign.model import LEVELS, SHM, Placement
+from mpicampaign.jobs.launchers import Job, claimed_settings, command_tokens
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.campaign.model import Placement
-    from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.run import Run
 
 

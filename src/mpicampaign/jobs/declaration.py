@@ -6,20 +6,26 @@ does not affect a measurement: folders, time limits, accounts, titles, comments,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from mpicampaign.base.identity import METRIC
-from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement, System
+from mpicampaign.base.records import Case
+from mpicampaign.campaign.model import (
+    CORES,
+    LEVELS,
+    SHM,
+    Benchmark,
+    HostGroup,
+    Mpi,
+    Placement,
+    System,
+    TransportSettings,
+)
+from mpicampaign.jobs.inputs import Input
+from mpicampaign.jobs.launchers import Job
 from mpicampaign.mpis import facts
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.base.records import Case
-    from mpicampaign.campaign.model import Benchmark, Mpi, TransportSettings
-    from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.launchers import Job
 
 # The keys of each definition that affect a measurement.
 _OF_SYSTEM = ("scheduler", "launcher", "modules", "source", "directives", "launcher_options", "hosts_from")

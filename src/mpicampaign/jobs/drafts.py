@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import identity
+from mpicampaign.base.identity import Declaration, identity
 from mpicampaign.base.records import TO_DECIDE, WITH, Case
 from mpicampaign.campaign.combinations import request_of
-from mpicampaign.campaign.designs import cases_of, decided_together, designs_of
-from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.designs import Design, cases_of, decided_together, designs_of
+from mpicampaign.campaign.each import GroupMember
+from mpicampaign.campaign.model import CORES, Benchmark, Campaign, MatrixEntry, System
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.jobs.declaration import declare, reading_of
-from mpicampaign.jobs.inputs import inputs_of
+from mpicampaign.jobs.inputs import Input, inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.software import Program
 from mpicampaign.schemes.unit import Results, Unit
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from mpicampaign.base.identity import Declaration
-    from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.each import GroupMember
-    from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry, System
-    from mpicampaign.jobs.inputs import Input
-    from mpicampaign.suites.suite import Request
+from mpicampaign.suites.suite import Request
 
 
 @dataclass(frozen=True, slots=True)

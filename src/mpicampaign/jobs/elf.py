@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import BinaryIO
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 # As in the ELF specification and binutils.
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4

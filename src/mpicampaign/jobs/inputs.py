@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.files import copy_whole, write_whole
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.suite import Request
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark
-    from mpicampaign.suites.suite import Request
 
 
 class Input(NamedTuple):

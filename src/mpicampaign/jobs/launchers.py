@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.model import TransportSettings
+from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System, TransportSettings
 from mpicampaign.mpis import libfabric, library_launcher
-from mpicampaign.mpis.mpi import Launch
-from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System
-    from mpicampaign.mpis.mpi import Launcher
-    from mpicampaign.schedulers import Scheduler
+from mpicampaign.mpis.mpi import Launch, Launcher
+from mpicampaign.schedulers import SCHEDULERS, Scheduler, batch_scheduler
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,12 +27,10 @@ from mpicampaign.mpis import (
     titles_of,
     wheel_library,
 )
+from mpicampaign.mpis.mpi import MpiLibrary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from mpicampaign.campaign.model import Benchmark, System
-    from mpicampaign.mpis.mpi import MpiLibrary
 
 SECONDS = 10.0  # for a launcher to print its version
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.jobs.elf import dynamic
 from mpicampaign.mpis import is_file_of, titles_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # What the loader searches last, beside the folders of /etc/ld.so.conf.
 _DEFAULT_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base import plan_file
 from mpicampaign.base.errors import Problem, UserError
@@ -15,21 +16,16 @@ from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.records import Case, defined_name
-from mpicampaign.jobs.drafts import units_of
+from mpicampaign.base.selection import RunSelection
+from mpicampaign.campaign.model import Campaign
+from mpicampaign.jobs.drafts import Draft, PlanMachine, units_of
 from mpicampaign.jobs.planned import PlannedCase, planned_case, planned_runs, with_parts
 from mpicampaign.jobs.rounds import Rounds
+from mpicampaign.jobs.run import Run
+from mpicampaign.schemes.block import DesignState
 from mpicampaign.schemes.due import due
 from mpicampaign.schemes.states import extended, further_in_states
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.base.selection import RunSelection
-    from mpicampaign.campaign.model import Campaign
-    from mpicampaign.jobs.drafts import Draft, PlanMachine
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.schemes.block import DesignState
-    from mpicampaign.schemes.unit import CaseDue, Results, Unit
+from mpicampaign.schemes.unit import CaseDue, Results, Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import ALL_PAIRS, RACE_WITHIN, RANKED, TO_DECIDE, defined_name
 from mpicampaign.base.text import counted
 from mpicampaign.base.this_machine import allocation
+from mpicampaign.schemes.block import DesignState
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from mpicampaign.base.errors import Problem
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.planned import PlannedCase
-    from mpicampaign.schemes.block import DesignState
 
 
 def plan_text(plan: Plan, pending: int, cap: float | None) -> str:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base import plan_file
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import defined_name
-from mpicampaign.jobs.drafts import oversubscribed
+from mpicampaign.jobs.drafts import Draft, oversubscribed
 from mpicampaign.jobs.run import Run
 from mpicampaign.schemes.due import due
+from mpicampaign.schemes.unit import CaseDue, Results, Unit
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from mpicampaign.jobs.drafts import Draft
-    from mpicampaign.schemes.unit import CaseDue, Results, Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,49 +5,40 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import run_path
+from mpicampaign.base.identity import Declaration, run_path
 from mpicampaign.base.places import results_folder
 from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.base.planned_looks import note_looks
-from mpicampaign.base.records import WITH, defined_name
+from mpicampaign.base.records import WITH, Case, defined_name
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.base.this_machine import physical_cores
 from mpicampaign.base.yaml_lines import lookup, printable
 from mpicampaign.campaign.designs import cases_of
 from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Benchmark, Campaign, System
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.claim import claim_text
-from mpicampaign.jobs.drafts import units_of
+from mpicampaign.jobs.drafts import Draft, PlanMachine, units_of
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_of, selected_plan, shuffled
+from mpicampaign.jobs.plan import Plan, check_cap, choose_systems, make_plan, plan_of, selected_plan, shuffled
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.planned import runs_due
 from mpicampaign.jobs.render import library_name, library_text, script_text
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.texts import TextOfRepeats
-from mpicampaign.schemes.unit import Results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from mpicampaign.base.identity import Declaration
-    from mpicampaign.base.records import Case
-    from mpicampaign.campaign.model import Benchmark, Campaign, System
-    from mpicampaign.jobs.drafts import Draft, PlanMachine
-    from mpicampaign.jobs.plan import Plan
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.schemes.unit import Unit
+from mpicampaign.schemes.unit import Results, Unit
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6

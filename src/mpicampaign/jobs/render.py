@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,8 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.places import shipped
 from mpicampaign.base.text import counted
 from mpicampaign.base.this_machine import measuring_lock
-from mpicampaign.campaign.model import LEVELS, SHM
+from mpicampaign.campaign.model import LEVELS, SHM, Benchmark, System
+from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.launchers import (
     claimed_settings,
     command_tokens,
@@ -34,12 +36,8 @@ from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from jinja2 import Environment, Template
 
-    from mpicampaign.campaign.model import Benchmark, System
-    from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from mpicampaign.base.records import Case
     from mpicampaign.jobs.run import Run
 

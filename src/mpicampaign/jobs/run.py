@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os.path import exists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.base import plan_file
 from mpicampaign.base.identity import run_path
+from mpicampaign.base.records import Case
+from mpicampaign.campaign.model import Benchmark, Each
 from mpicampaign.jobs.declaration import reading_of
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Case
-    from mpicampaign.campaign.model import Benchmark, Each
-    from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.launchers import Job
+from mpicampaign.jobs.inputs import Input
+from mpicampaign.jobs.launchers import Job
 
 RESULT, SCRIPT, CLAIM = "result/output.txt", "job.sh", "claim"  # in a run's folder
 

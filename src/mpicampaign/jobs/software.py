@@ -19,10 +19,10 @@ from mpicampaign.jobs.elf import build_id
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.suite import Sources
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
-    from mpicampaign.suites.suite import Sources
 
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 

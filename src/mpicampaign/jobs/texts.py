@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mpicampaign.base.records import Case
     from mpicampaign.jobs.run import Run
 

@@ -6,14 +6,12 @@ Another package brings a library by an entry point of the group ``mpicampaign.mp
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from mpicampaign.base.registry import Registry
 from mpicampaign.mpis.libfabric import ONCE_IBV
 from mpicampaign.mpis.mpi import Launcher, MpiLibrary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
 
 MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 
 class Launch(NamedTuple):

@@ -6,13 +6,10 @@ Over libfabric it reports its provider even where messages use shared memory: no
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.mpis import libfabric
-from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
-
-if TYPE_CHECKING:
-    from mpicampaign.mpis.mpi import Launch
+from mpicampaign.mpis.mpi import Launch, Launcher, MpiLibrary, transports_of
 
 _MODULE = re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)
 _LANE = re.compile(r"(\w+)/\w+")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.mpis import libfabric
-from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
-
-if TYPE_CHECKING:
-    from mpicampaign.mpis.mpi import Launch
+from mpicampaign.mpis.mpi import Launch, Launcher, MpiLibrary, transports_of
 
 _MODULE = re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)
 # How the ranks reach their launcher, and where it put them.

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from mpicampaign.mpis.mpi import Launcher, MpiLibrary
-
-if TYPE_CHECKING:
-    from mpicampaign.mpis.mpi import Launch
+from mpicampaign.mpis.mpi import Launch, Launcher, MpiLibrary
 
 _RANKS = " -- ranks"
 _HOST = re.compile(r"^Host \d+ -- ip \S+ -- ranks", re.MULTILINE)

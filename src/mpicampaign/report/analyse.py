@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign import __version__
 from mpicampaign.base.background import in_background
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import write_whole
-from mpicampaign.base.records import OK, RECORDS, Header, read_records, record_line, write_lines
-from mpicampaign.base.selection import ALL_RUNS
+from mpicampaign.base.plan_file import PlanFile
+from mpicampaign.base.presentation import Presentation, ReferenceChoice
+from mpicampaign.base.records import OK, RECORDS, Header, Record, read_records, record_line, write_lines
+from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.looks import note_look
 from mpicampaign.collect.unchanged_files import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.questions.races.write_settings import write_settings
 from mpicampaign.questions.two_sides.find import earlier_series, keep_earlier
@@ -27,19 +31,8 @@ from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.report.questions import files_of_questions
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import HISTORY, write_report
-from mpicampaign.show.view import DEFAULT, view_of
+from mpicampaign.show.view import DEFAULT, View, view_of
 from mpicampaign.show.writers.terminal import terminal_width
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.plan_file import PlanFile
-    from mpicampaign.base.presentation import Presentation, ReferenceChoice
-    from mpicampaign.base.records import Record
-    from mpicampaign.base.selection import RunSelection
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.view import View
 
 
 def analyse(

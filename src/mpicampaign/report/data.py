@@ -7,28 +7,25 @@ column ``unit`` names, since metrics of several dimensions are in one table.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base import records
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.text import visible
 from mpicampaign.collect.observed_software import PROGRAM
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.states import States
+from mpicampaign.compare.tables import Comparison, Matrix
 from mpicampaign.questions.machine.say_tables import members_grid
 from mpicampaign.show.cells import MetricCell, change_verdict, metric_cell
-from mpicampaign.show.document import Grid
+from mpicampaign.show.document import Grid, Kind, Value
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import chosen_matrices
-from mpicampaign.show.view import DEFAULT, MATRIX
+from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.states import States
-    from mpicampaign.compare.tables import Comparison, Matrix
     from mpicampaign.questions.two_sides.find import Changes
-    from mpicampaign.show.document import Kind, Value
-    from mpicampaign.show.view import View
 
 
 class Column(NamedTuple):

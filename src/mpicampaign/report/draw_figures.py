@@ -6,10 +6,15 @@ Every repeat that counts is drawn; runs that do not count are named in the capti
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
 
 from mpicampaign.base.files import naming, write_whole
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.report.questions import every_chart
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.scene import Scene
@@ -18,21 +23,11 @@ from mpicampaign.show.figures.converted import to_pdf, to_png
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.maps import draw_core_map, draw_node_map
-from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.page import FORMATS, Page
 from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
 from mpicampaign.show.runs import unused
-from mpicampaign.show.view import DEFAULT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from markupsafe import Markup
-
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.figures.page import Page
-    from mpicampaign.show.view import View
+from mpicampaign.show.view import DEFAULT, View
 
 _LONGEST_ALT = 400  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's

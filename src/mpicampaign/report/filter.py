@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,13 @@ from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
-from mpicampaign.questions.blocks.find import is_of
+from mpicampaign.compare.rows import Row
+from mpicampaign.questions.blocks.find import InBlocks, is_of
 from mpicampaign.show.view import Filter
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.blocks.find import InBlocks
 
 
 def select(comparison: Comparison, wanted: Filter) -> Comparison:

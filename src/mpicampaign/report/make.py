@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.blocks.say import block_nodes
 from mpicampaign.questions.configurations.say import configuration_nodes
 from mpicampaign.questions.machine.say_tables import machine_nodes
 from mpicampaign.questions.over_groups.say import few_nodes, over_group_lines, over_group_nodes
 from mpicampaign.questions.own.say import own_nodes
-from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
+from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS, Ranking
 from mpicampaign.questions.ranking.say import (
     BUSY,
     OF_OWN_REPEATS,
@@ -23,28 +24,20 @@ from mpicampaign.questions.ranking.say import (
     untested_lines,
 )
 from mpicampaign.questions.ranking.say_pairs import pair_sentence, pair_sentences
+from mpicampaign.questions.two_sides.find import Changes
 from mpicampaign.report.data import data_grid
 from mpicampaign.report.questions import nodes_of_questions, tables_of_questions
 from mpicampaign.report.summary import summary
 from mpicampaign.show import runs
 from mpicampaign.show.cells import published_sources, row_name
-from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Node, Paragraph, Statement
 from mpicampaign.show.runs import condition_note, ranked_state
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, grids, median_text, published_grid, range_text
-from mpicampaign.show.view import DEFAULT, LONG, Filter, percent
+from mpicampaign.show.view import DEFAULT, LONG, Filter, View, percent
 from mpicampaign.show.writer import DataWriter, writer
 from mpicampaign.show.writers.markdown import markdown
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.ranking.find import Ranking
-    from mpicampaign.questions.two_sides.find import Changes
-    from mpicampaign.show.document import Node
-    from mpicampaign.show.view import View
 
 
 def tables(

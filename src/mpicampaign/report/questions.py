@@ -5,11 +5,12 @@ To add a question, write its folder and name its functions here. The order is th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import IMPORTED_FROM
-from mpicampaign.questions.answer import ALONE, SHOWN
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.questions.answer import ALONE, SHOWN, Answer
 from mpicampaign.questions.balance.draw import balance
 from mpicampaign.questions.blocks.draw import block_charts
 from mpicampaign.questions.blocks.say import block_answers, block_grids, block_nodes, block_ratios
@@ -29,17 +30,10 @@ from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK
 from mpicampaign.questions.scaling.say import scaling_answers, scaling_lead, scaling_nodes, scaling_section
 from mpicampaign.show.charts.curves import by_host_group, by_placement
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
-from mpicampaign.show.view import DEFAULT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.answer import Answer
-    from mpicampaign.show.charts.model import Chart
-    from mpicampaign.show.charts.scene import Scene
-    from mpicampaign.show.document import Drawing, Grid, Node, PageNode, Section
-    from mpicampaign.show.view import View
+from mpicampaign.show.charts.model import Chart
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.document import Drawing, Grid, Node, PageNode, Section
+from mpicampaign.show.view import DEFAULT, View
 
 _FEW = 2  # host groups that one sees in a table
 

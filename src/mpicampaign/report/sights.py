@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from mpicampaign.base.text import counted, listed
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.ranking.say import sight_text
-from mpicampaign.verdicts.smallest import MOST_REPEATS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.verdicts.smallest import Sight
+from mpicampaign.verdicts.smallest import MOST_REPEATS, Sight
 
 _WANTED = (0.05, 0.02, 0.01)
 _MOST = 8  # lines

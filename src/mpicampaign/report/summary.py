@@ -5,6 +5,7 @@ The page's first screen and the terminal's last one are made of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from markupsafe import Markup
 from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED
 from mpicampaign.base.text import clip, listed, visible
 from mpicampaign.compare.findings import STOPPED
-from mpicampaign.questions.answer import SHOWN
+from mpicampaign.compare.tables import Comparison
+from mpicampaign.questions.answer import SHOWN, Answer, Candidate
 from mpicampaign.questions.configurations.say import configuration_lines, configuration_nodes
 from mpicampaign.questions.machine.say import machine_leads, machine_lines
 from mpicampaign.questions.machine.say_tables import machine_sentences
@@ -24,21 +26,15 @@ from mpicampaign.questions.ranking.say import IN_ROWS, OF_OWN_REPEATS
 from mpicampaign.report.questions import answers, lead
 from mpicampaign.show import runs
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, PageNode, Paragraph, Section, Span
 from mpicampaign.show.runs import explained
 from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
-from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.answer import Answer, Candidate
-    from mpicampaign.show.document import PageNode
     from mpicampaign.show.source import ReportSource
-    from mpicampaign.show.view import View
 
 
 LINES = 22  # of a terminal with 24, where the paths of the files follow

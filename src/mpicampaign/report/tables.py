@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.dimension import Dimension
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CONTRADICTED, NOT_AVAILABLE, OK
+from mpicampaign.base.records import CONTRADICTED, NOT_AVAILABLE, OK, Case, Record
 from mpicampaign.base.text import counted, in_ranks, repeats_text, visible
-from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE
+from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE, Note
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.stopping import precision
+from mpicampaign.compare.tables import Table
 from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.over_groups.say import over_group_lines
 from mpicampaign.questions.published.say import published_nodes
+from mpicampaign.questions.ranking.find import Pair, Ranking
 from mpicampaign.questions.ranking.say import disturbed_lines, verdict
 from mpicampaign.questions.ranking.say_pairs import factor_text, precision_text
 from mpicampaign.show.cells import STATISTICS, change_ratio, change_verdict, metric_cell
 from mpicampaign.show.charts.curves import WIRE
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span, titled
+from mpicampaign.show.document import (
+    Box,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    LineOnPage,
+    PageNode,
+    Paragraph,
+    Section,
+    Span,
+    titled,
+)
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are, state_of
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.compare.findings import Note
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.questions.ranking.find import Pair, Ranking
     from mpicampaign.questions.two_sides.find import Both
-    from mpicampaign.show.document import PageNode, Section
     from mpicampaign.show.source import ReportSource
 
 

@@ -5,19 +5,23 @@ Its parts are documents; raw files are linked, relative to the report.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import NOT_AVAILABLE, OK
+from mpicampaign.base.records import NOT_AVAILABLE, OK, Record
 from mpicampaign.base.text import counted
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.balance.draw import not_drawn
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
+from mpicampaign.questions.two_sides.find import Changes
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.summary import first_screen
 from mpicampaign.report.tables import (
@@ -37,28 +41,26 @@ from mpicampaign.show.document import (
     Grid,
     Heading,
     Items,
+    PageNode,
     Paragraph,
     Section,
     Span,
     Verbatim,
     titled,
 )
-from mpicampaign.show.interactive import curve_chart, interactive_charts, places
+from mpicampaign.show.interactive import (
+    InteractiveChart,
+    InteractiveLine,
+    curve_chart,
+    interactive_charts,
+    places,
+)
 from mpicampaign.show.source import ReportSource
-from mpicampaign.show.view import DEFAULT, percent
+from mpicampaign.show.view import DEFAULT, View, percent
 from mpicampaign.show.writers.html import element, framed, html, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.report.draw_figures import Figure
-    from mpicampaign.show.document import PageNode
-    from mpicampaign.show.interactive import InteractiveChart, InteractiveLine
-    from mpicampaign.show.view import View
 
 HISTORY = "history.html"  # beside the report
 _LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily

@@ -7,7 +7,9 @@ controls. The rounds are those of a host group of just these; the earlier result
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
@@ -19,9 +21,6 @@ from mpicampaign.campaign.each import hosts_of
 from mpicampaign.schemes.unit import NodeAgain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.jobs.prepare import Prepared
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.files import text_or_nothing, write_whole
@@ -20,14 +21,9 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
 from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name_of
+from mpicampaign.schedulers import BatchScheduler, Scheduler
 from mpicampaign.schedulers.node_states import states_path
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Collection, Iterable, Sequence
-
-    from mpicampaign.schedulers import BatchScheduler, Scheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
+from mpicampaign.schedulers.scheduler import QueuedJob
 
 FOLDER = "batches"
 ABSENT = "not measured"  # begins the reason of a run of `each` of which a node cannot be had

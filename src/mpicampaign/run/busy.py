@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from mpicampaign.base.records import DISTURBED, NOT_JUDGED, RANKED
 from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from mpicampaign.jobs.run import Run
 
 LAST, PLAIN = 10, 8  # of the last ten runs that were judged, eight disturbed or quiet ones

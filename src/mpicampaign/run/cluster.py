@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.files import append_lines, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import short
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTED
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.faults import Faults
 from mpicampaign.run.scheduler_calls import Query, caller, submitting, usable
+from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.schedulers.node_states import node_states
-from mpicampaign.schedulers.scheduler import NodeState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.commands import CommandResult
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.schedulers import BatchScheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
+from mpicampaign.schedulers.scheduler import NodeState, QueuedJob
 
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 

@@ -6,13 +6,11 @@ nothing, and an unknown state is never a success.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.collect.runs import attempts_of, could_not_write, ended_by_itself, exit_status
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
-from mpicampaign.jobs.run import RESULT
+from mpicampaign.jobs.run import RESULT, Run
 from mpicampaign.run.batches import shares_steps, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
@@ -30,12 +28,9 @@ from mpicampaign.schedulers.scheduler import (
     PREEMPTED,
     QUEUED,
     TIMEOUT,
+    QueuedJob,
 )
 from mpicampaign.schemes.block import LEFT_BEHIND
-
-if TYPE_CHECKING:
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.schedulers.scheduler import QueuedJob
 
 SETTLE_SECONDS = 10.0  # until a submission whose outcome is unknown is in the queue, if it was accepted
 GRACE_SECONDS = 30.0  # until a network file system must show the files of an ended job

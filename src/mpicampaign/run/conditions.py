@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import count
 from os import stat
 from os.path import exists
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import canonical, run_path
+from mpicampaign.base.planned_looks import Decided, Stage
 from mpicampaign.base.records import (
     BLOCK,
     COMPARED,
@@ -23,40 +26,27 @@ from mpicampaign.base.records import (
     FAILED,
     NOT_AVAILABLE,
     OK,
+    Case,
     Record,
     defined_name,
     race_rules,
 )
-from mpicampaign.base.selection import ALL_RUNS
+from mpicampaign.base.selection import ALL_RUNS, RunSelection
+from mpicampaign.campaign.model import Benchmark, Each
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.machine_state import GAP, probes
 from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.jobs.prepare import ThisMachine, prepare
+from mpicampaign.jobs.prepare import Prepared, ThisMachine, prepare
 from mpicampaign.jobs.run import RESULT
 from mpicampaign.run.again import read_again
-from mpicampaign.run.new_runs import read_requests
+from mpicampaign.run.new_runs import NewRunsRequest, read_requests
 from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
+from mpicampaign.schemes.unit import Candidate, CandidateOn, CaseInStates, NodeAgain, RequestedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.planned_looks import Decided, Stage
-    from mpicampaign.base.records import Case
-    from mpicampaign.base.selection import RunSelection
-    from mpicampaign.campaign.model import Benchmark, Each
-    from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.run.new_runs import NewRunsRequest
-    from mpicampaign.schemes.unit import (
-        Candidate,
-        CandidateOn,
-        CaseInStates,
-        NodeAgain,
-        RequestedRun,
-    )
 
 ANY_OTHER = "any other"
 ASKED_ANEW = "asked for anew with its other candidates"

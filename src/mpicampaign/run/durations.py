@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.files import text_or_nothing
+from mpicampaign.base.records import Case
 from mpicampaign.base.units import format_duration, format_roughly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Case
     from mpicampaign.jobs.run import Run
 
 REPEATS = 5  # of a case that are read

@@ -10,16 +10,13 @@ import errno
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.units import format_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 ROOM = 2**20  # bytes that must be free: more than some runs write
 TRIES = 3  # of a run that could not write its results, where they can be written here

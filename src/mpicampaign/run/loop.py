@@ -9,17 +9,18 @@ import math
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import DISTURBED, FAILED, MISSING, RANKED, defined_name
+from mpicampaign.base.records import DISTURBED, FAILED, MISSING, RANKED, Case, Record, defined_name
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.evidence.condition import busy_process
-from mpicampaign.jobs.prepare import lock_campaign, write_scripts, write_scripts_of
-from mpicampaign.jobs.run import RESULT
+from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
+from mpicampaign.jobs.run import RESULT, Run
 from mpicampaign.run.batches import ABSENT
 from mpicampaign.run.build import build_missing
 from mpicampaign.run.busy import (
@@ -38,13 +39,6 @@ from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.run.set_aside import set_aside
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.schemes.block import LEFT_BEHIND
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
 
 # Blocks that are made anew in a call: where every allocation is lost, it ends.
 MOST_LOST = 20

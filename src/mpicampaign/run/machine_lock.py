@@ -6,16 +6,13 @@ import fcntl
 import os
 import pwd
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.text import visible
 from mpicampaign.base.this_machine import measuring_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SECONDS_BETWEEN_LOOKS = 0.1
 _OPEN_TO_ALL = 0o1777

@@ -6,29 +6,24 @@ import queue
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from mpicampaign.base.files import refuse_changeable, system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.collect.runs import attempts_of, could_not_write
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import ABSENT, Batch, rounds_of, shares_steps
 from mpicampaign.run.cluster import Cluster
 from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.run.execute import LocalJob
 from mpicampaign.run.faults import SECONDS_BETWEEN_WRITES, TRIES, Writable
 from mpicampaign.run.machine_lock import wait_for_measurement
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.run.progress import Progress
+from mpicampaign.schedulers import SCHEDULERS, BatchScheduler
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.run.progress import Progress
-    from mpicampaign.schedulers import BatchScheduler
-
-    TellEnd = Callable[[Run, int | None, str], None]
-    TellError = Callable[[Exception], None]
+TellEnd = Callable[[Run, int | None, str], None]
+TellError = Callable[[Exception], None]
 
 MANY = 1_000_000  # places for jobs: there is no queue
 # Seconds between two looks at the runs' folders; the more runs, the longer.

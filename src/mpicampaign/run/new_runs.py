@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
@@ -26,9 +28,6 @@ from mpicampaign.run.durations import Durations
 from mpicampaign.schemes.unit import RequestedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
 

@@ -9,13 +9,11 @@ import selectors
 import signal
 import subprocess
 import termios
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.interrupts import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 STDOUT, STDERR = 1, 2
 MOST = 32 << 20  # bytes of a stream that are kept

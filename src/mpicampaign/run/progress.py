@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
@@ -18,6 +19,8 @@ from mpicampaign.base.records import (
     STOPPED,
     VERIFIED,
     WITHOUT_LOCK,
+    Case,
+    Record,
 )
 from mpicampaign.base.text import visible_lines
 from mpicampaign.base.units import format_size
@@ -26,9 +29,6 @@ from mpicampaign.run.durations import TimeLeft
 from mpicampaign.show.view import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.records import Case, Record
     from mpicampaign.jobs.run import Run
 
 

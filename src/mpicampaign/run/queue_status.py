@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
@@ -11,21 +12,14 @@ from mpicampaign.base.records import FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
-from mpicampaign.jobs.run import job_name_of
+from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
-from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.schedulers import BatchScheduler, batch_scheduler
 from mpicampaign.schedulers.node_states import node_states
-from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.schedulers import BatchScheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
+from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, QueuedJob
 
 NOT_SUBMITTED = "not submitted"
 NOT_RUN = "not run"  # where there is no scheduler to submit it to

@@ -5,33 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from os import stat
 from os.path import exists
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.program_state import program_state
-from mpicampaign.base.records import FAILED, MISSING, defined_name
+from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
+from mpicampaign.campaign.model import Each
 from mpicampaign.collect.member_metadata import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.schedulers.node_states import node_states
+from mpicampaign.schemes.unit import Candidate, CandidateOn
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.campaign.model import Each
-    from mpicampaign.schemes.unit import Candidate, CandidateOn
-
-    RunFolderOf = Callable[[Case, int, str], Path]
-    Rounds = Mapping[int, tuple[str, ...]]
+RunFolderOf = Callable[[Case, int, str], Path]
+Rounds = Mapping[int, tuple[str, ...]]
 
 FILE = "rounds-known.json"
 _MANY = 200  # runs: to read them takes longer than to start a process

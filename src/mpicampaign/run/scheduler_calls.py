@@ -6,9 +6,10 @@ import fcntl
 import getpass
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.commands import CommandResult, call
 from mpicampaign.base.errors import Problem, UnreadableError, UserError
@@ -16,15 +17,8 @@ from mpicampaign.base.this_machine import allocation
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.mpis import places, steers
 from mpicampaign.run.batches import runs_in_queue
-from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.schedulers.scheduler import ACTIVE, IN_THE_QUEUE, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from mpicampaign.schedulers import Scheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
+from mpicampaign.schedulers import BatchScheduler, Scheduler
+from mpicampaign.schedulers.scheduler import ACTIVE, IN_THE_QUEUE, UNKNOWN, QueuedJob
 
 BUSY = re.compile(
     r"contact|timed? ?out|temporar|try (again|later)|not (respond|answer)|backlog|busy|connection refused",

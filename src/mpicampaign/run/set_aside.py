@@ -7,7 +7,9 @@ MPI library, goes to earlier/ beside the run, as do those that a newer result re
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
@@ -15,16 +17,11 @@ from mpicampaign.base.identity import identity, of_run
 from mpicampaign.base.records import UNREAD
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.prepare import host_names
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import present_library, source_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from mpicampaign.evidence.evidence import Evidence
-    from mpicampaign.jobs.run import Run
 
 EARLIER = "earlier"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.files import refuse_changeable, system_error_text
@@ -13,9 +13,6 @@ from mpicampaign.collect.submissions import REFUSED, SUBMITTED, SUBMITTING
 from mpicampaign.run.batches import ABSENT, Batch, batches_of, shares_steps, states_file, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.scheduler_calls import BUSY, usable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # Runs that are submitted between two looks at the files, and so the largest array. Runs of one array stand
 # next to each other in the queue: a larger one would undo more of the plan's random order.

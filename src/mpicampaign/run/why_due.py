@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.records import INTERRUPTED
@@ -11,14 +12,10 @@ from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import attempts_of, evidence_in
 from mpicampaign.jobs.plan import selected_plan
 from mpicampaign.jobs.plan_text import pending_text
+from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.durations import estimate, last_ended
 from mpicampaign.run.set_aside import fault_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
 
 NEVER_MADE = "not made yet"
 FAILED_BEFORE = "failed before"

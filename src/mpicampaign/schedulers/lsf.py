@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import short
@@ -29,9 +30,6 @@ from mpicampaign.schedulers.scheduler import (
     by_native_state,
     is_job,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _PLAIN = ["jobid", "stat", "job_name"]
 _SCRIPT_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}

@@ -5,16 +5,11 @@ The execution half writes these files, as the scheduler prints them, and the ana
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
-from mpicampaign.schedulers import SCHEDULERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mpicampaign.schedulers import Scheduler
-    from mpicampaign.schedulers.scheduler import NodeState
+from mpicampaign.schedulers import SCHEDULERS, Scheduler
+from mpicampaign.schedulers.scheduler import NodeState
 
 Machine = tuple[str, str]  # system and host group, as the campaign file defines them
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
 
 # The states of a job, whatever its scheduler calls them. Any other state is UNKNOWN, never a success.
 QUEUED, RUNNING, DONE, UNKNOWN = "queued", "running", "done", "unknown"

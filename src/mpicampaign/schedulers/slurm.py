@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
@@ -21,9 +22,6 @@ from mpicampaign.schedulers.scheduler import (
     by_native_state,
     is_job,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
 
 _SCRIPT_OPTIONS = {
     *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),

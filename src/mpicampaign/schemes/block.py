@@ -7,15 +7,13 @@ the next one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mpicampaign.base.records import Case
     from mpicampaign.campaign.designs import Design
 
 # Conditions of a block, beside DISTURBED: all its runs count; one cannot be made; it is repeated, up to the

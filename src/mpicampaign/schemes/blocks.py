@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
 
@@ -13,6 +14,8 @@ from mpicampaign.schemes.unit import (
     C,
     CaseDue,
     Due,
+    Results,
+    Unit,
     entries,
     limit_in_states,
     limit_of,
@@ -20,10 +23,7 @@ from mpicampaign.schemes.unit import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.schemes.unit import Results, Unit
 
 
 class BlocksOfStage(dict[int, BlockRuns], Generic[C]):

@@ -7,15 +7,12 @@ than repeats: then those that are left get further ones.
 from __future__ import annotations
 
 from itertools import count, takewhile
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 from mpicampaign.base.expectation import looks_to_decide
 from mpicampaign.base.planned_looks import NOTHING_DECIDED
 from mpicampaign.schemes.repeats import repeats_of
-from mpicampaign.schemes.unit import C, CaseDue, Due, entries, limit_of
-
-if TYPE_CHECKING:
-    from mpicampaign.schemes.unit import Results, Unit
+from mpicampaign.schemes.unit import C, CaseDue, Due, Results, Unit, entries, limit_of
 
 
 def due(unit: Unit[C], results: Results) -> Due[C]:

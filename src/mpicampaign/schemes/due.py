@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpicampaign.schemes import blocks, decided, each, repeats
-
-if TYPE_CHECKING:
-    from mpicampaign.schemes.unit import C, Due, Results, Unit
+from mpicampaign.schemes.unit import C, Due, Results, Unit
 
 
 def due(unit: Unit[C], results: Results) -> Due[C]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic
 
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
 from mpicampaign.campaign.each import GroupMember, hosts_of, screen
-from mpicampaign.schemes.unit import C, CaseDue, Due
+from mpicampaign.schemes.unit import C, CaseDue, Due, Results, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from mpicampaign.campaign.model import Each
-    from mpicampaign.schemes.unit import Results, Unit
 
 REPEATS_AGAIN = 1000  # more than a member has rounds: those of a node that is measured again come behind them
 

@@ -5,25 +5,25 @@ All follows from the results on disk alone, so that a killed campaign goes on by
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.base.records import DISTURBED
 from mpicampaign.schemes.block import AGAIN, LEFT
 from mpicampaign.schemes.unit import (
+    C,
     CaseDue,
     Due,
+    RequestedRun,
+    Results,
+    Unit,
     entries,
     limit_in_states,
     limit_of,
     requested_runs,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from mpicampaign.schemes.unit import C, RequestedRun, Results, Unit
 
 
 class Repeats(NamedTuple):

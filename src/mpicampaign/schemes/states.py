@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.plan_file import RunEntry
-from mpicampaign.schemes.unit import CaseInStates, limit_in_states
+from mpicampaign.base.records import Case
+from mpicampaign.schemes.unit import C, CaseDue, CaseInStates, Results, limit_in_states
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.schemes.unit import C, CaseDue, Results
 
 
 def further_in_states(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -12,8 +13,6 @@ from mpicampaign.base.records import RANKED, defined_name
 from mpicampaign.schemes.block import Made
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
     from mpicampaign.base.planned_looks import Decided, Stage
     from mpicampaign.base.records import Case
     from mpicampaign.campaign.designs import Design
@@ -53,8 +52,7 @@ class Candidate(Protocol):
 
 
 C = TypeVar("C", bound=Candidate)
-if TYPE_CHECKING:
-    CandidateOn = Callable[[str], Candidate]  # of a benchmark on the members of a host group, by their names
+CandidateOn = Callable[[str], Candidate]  # of a benchmark on the members of a host group, by their names
 
 
 class RequestedRun(NamedTuple):

@@ -5,27 +5,24 @@ Every table and sentence takes these from here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.records import NOT_AVAILABLE
 from mpicampaign.base.text import in_ranks, visible
-from mpicampaign.compare.tables import absence_of
+from mpicampaign.compare.findings import Absence
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Cell, PublishedRow, Row
+from mpicampaign.compare.tables import Comparison, Table, absence_of
+from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
 from mpicampaign.show.document import Box
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import probability, size_range
+from mpicampaign.show.view import View, probability, size_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mpicampaign.compare.findings import Absence
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, PublishedRow, Row
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
     from mpicampaign.questions.two_sides.find import Both, Changes
-    from mpicampaign.show.view import View
 
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")

@@ -6,6 +6,7 @@ line is drawn where all of its values are ticked. All is there without a script,
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,12 @@ from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
+from mpicampaign.compare.rows import Row
 from mpicampaign.show.charts import curves
-from mpicampaign.show.charts.looks import COLOURS, GREY, LINES
-from mpicampaign.show.charts.model import CurvePanel
+from mpicampaign.show.charts.looks import COLOURS, GREY, LINES, Style
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import size_ticks
-from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, without_twins
+from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, Scene, without_twins
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.page import Area, Page
 from mpicampaign.show.figures.svg import dashes, drawing, marker_path, path_of, svg
@@ -29,13 +31,7 @@ from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.looks import Style
-    from mpicampaign.show.charts.model import Axis, ChartCurve, Repeat
-    from mpicampaign.show.charts.scene import Scene
 
 
 _MOST_SIZES = 7  # that are named on the axis

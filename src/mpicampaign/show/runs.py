@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,20 +23,17 @@ from mpicampaign.base.records import (
     UNVERIFIED,
     WITH,
     WITHOUT_LOCK,
+    Case,
+    Record,
 )
 from mpicampaign.base.text import listed, visible
 from mpicampaign.compare.findings import TuningCliff, end_of
-from mpicampaign.compare.rows import with_values
-from mpicampaign.compare.states import nanoseconds
+from mpicampaign.compare.rows import Row, with_values
+from mpicampaign.compare.states import ProbedPlace, States, nanoseconds
 from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.states import ProbedPlace, States
     from mpicampaign.compare.tables import Comparison, Table
 
 # Of values of a busy machine, which are shown and never tested.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH, RATIO, TIME
@@ -17,13 +18,10 @@ from mpicampaign.base.records import (
 from mpicampaign.base.text import repeats_text, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
-from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
+from mpicampaign.show.view import DEFAULT, View, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.show.view import View
     from mpicampaign.statistics.outliers import Outlier
 
 KIND_NAMES = {

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mpicampaign.show.document import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from mpicampaign.base.records import Case, Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row

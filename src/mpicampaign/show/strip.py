@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
@@ -9,8 +10,6 @@ from markupsafe import Markup
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mpicampaign.show.charts.scales import Scale
 
 _ROOM = 4  # per cent of the width left free at either end

@@ -8,29 +8,24 @@ row and metric, as a terminal shows them. Full: a column for each metric, for re
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.records import Case
 from mpicampaign.base.text import visible
-from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF
-from mpicampaign.compare.tables import matrix, ranks_of
+from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF, Note
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Matrix, Table, matrix, ranks_of
 from mpicampaign.show import cells
-from mpicampaign.show.document import Box, Grid
+from mpicampaign.show.document import Box, Grid, Line
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
 from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
-from mpicampaign.show.view import MATRIX
+from mpicampaign.show.view import MATRIX, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from mpicampaign.base.records import Case
-    from mpicampaign.compare.findings import Note
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Matrix, Table
     from mpicampaign.questions.two_sides.find import Changes
-    from mpicampaign.show.document import Line
-    from mpicampaign.show.view import View
 
 LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
 _MOST_LINES = 12  # of published values of a metric in the terminal

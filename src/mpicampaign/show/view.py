@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT
-from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT, Dimension
+from mpicampaign.base.presentation import TABLE_SIZES, Presentation
 from mpicampaign.base.units import format_size, rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.presentation import Presentation
-    from mpicampaign.statistics.medians import Interval, Summary
-
+from mpicampaign.statistics.medians import Interval, Summary
 
 LONG, MATRIX = LAYOUTS = ("long", "matrix")
 STATISTICS = ("median", "mean")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from mpicampaign.show import writers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
-    from mpicampaign.show.document import Grid, Node
+from mpicampaign.show.document import Grid, Node
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.site.campaign_file import (
     FlowMapping,
@@ -15,11 +16,7 @@ from mpicampaign.site.campaign_file import (
     placements_of,
     system_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.site.facts import Site
+from mpicampaign.site.facts import Site
 
 _LONGEST = 40  # characters of a name
 OWN = "own"

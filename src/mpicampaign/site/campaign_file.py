@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -18,16 +19,11 @@ from mpicampaign.base.network_devices import CN5000, EFA, INFINIBAND, IWARP, MAN
 from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.mpis import MPIS
-from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.schedulers import BatchScheduler, Scheduler
+from mpicampaign.schedulers.scheduler import NodeClass
 from mpicampaign.site.facts import NodeGroup, NodeProbe, Port, Site, SiteLibrary
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.schedulers import Scheduler
-    from mpicampaign.schedulers.scheduler import NodeClass
 
 WHEEL = "wheel"
 MAX_HOSTS = 64

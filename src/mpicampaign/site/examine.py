@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.errors import Problem, UnreadableError, UserError
 from mpicampaign.base.extras import how_to_install
 from mpicampaign.base.files import naming, write_whole
+from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.run.scheduler_calls import caller, ignored_lines
-from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
-from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, Scheduler, batch_schedulers
+from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
 from mpicampaign.site.facts import NodeGroup, Site, SiteLibrary
 from mpicampaign.site.names import (
@@ -33,13 +34,6 @@ from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.probe_jobs import probe_groups, probe_here
 from mpicampaign.site.text import site_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mpicampaign.jobs.plan import Plan
-    from mpicampaign.schedulers import Scheduler
-    from mpicampaign.schedulers.scheduler import Queue
 
 MAX_GROUPS = 20  # and as many probe jobs
 MAX_PARTS = 4  # probe jobs for nodes that the scheduler reports alike

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Container
 
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.mpis import library_of_module, library_of_mpirun
 from mpicampaign.site.facts import SiteLibrary
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
 
 _LENGTH = 40
 

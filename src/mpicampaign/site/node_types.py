@@ -7,14 +7,13 @@ where a probe may find other hardware.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from mpicampaign.site.facts import NodeGroup, NodeProbe
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.errors import UnreadableError
@@ -19,15 +19,10 @@ from mpicampaign.base.places import shipped
 from mpicampaign.base.units import format_duration
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.run.scheduler_calls import Query, caller
-from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
+from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING, QueuedJob
 from mpicampaign.site.facts import NodeGroup
 from mpicampaign.site.probe import read_probe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.schedulers import BatchScheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
 
 SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may appear late on the login node

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
-from mpicampaign.schedulers import BatchScheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mpicampaign.schedulers import Scheduler
-    from mpicampaign.schedulers.scheduler import NodeClass
-    from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site
+from mpicampaign.schedulers import BatchScheduler, Scheduler
+from mpicampaign.schedulers.scheduler import NodeClass
+from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site
 
 _MAX_QUEUES = 10
 

@@ -9,6 +9,7 @@ distribution of a sum over rounds is a convolution of counts.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +19,6 @@ import numpy as np
 from mpicampaign.statistics.comparisons import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]

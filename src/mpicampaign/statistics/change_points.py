@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.statistics.distributions import rank_sum_tail, t_quantile, t_two_sided
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ALPHA = 1e-4
 WINDOWS = (3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 25)

@@ -18,11 +18,9 @@ How often each errs, and what it finds, was simulated: ``tests/test_many_groups.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 FAMILY_WISE = "family-wise error"
 FALSE_SHARE = "false share"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,8 +20,6 @@ from mpicampaign.base.expectation import AlarmRule
 from mpicampaign.statistics.change_points import TOO_SHORT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
 SINGLE, RETESTED = AlarmRule(1, 1), AlarmRule(3, 3)

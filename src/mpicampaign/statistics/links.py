@@ -17,10 +17,11 @@ import random
 import warnings
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from statistics import fmean, median
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,9 +39,6 @@ from mpicampaign.statistics.slow_members import (
     everyone,
     spread_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Pair = tuple[str, str]  # two nodes, in order of their names
 _POLISH = 8  # steps towards what nodes and rounds add

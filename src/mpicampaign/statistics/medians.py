@@ -7,13 +7,10 @@ assumed. Where the repeats are too few, the answer is ``None``, never a misleadi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 COVERAGE = 0.95  # of intervals
 

@@ -19,14 +19,12 @@ factors that scatter by 3 %: 0.5 %. Measured by ``tests/test_modes.py::test_fals
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LOW, HIGH = "low", "high"
 

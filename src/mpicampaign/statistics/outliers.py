@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,6 @@ from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.modes import split
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]

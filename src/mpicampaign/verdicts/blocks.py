@@ -7,6 +7,7 @@ that can show a difference. How often this errs, and what it finds: ``bench/bloc
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,8 +22,6 @@ from mpicampaign.verdicts.rank_tests import probability_at_any_time, signed_rank
 from mpicampaign.verdicts.smallest import probabilities
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]

@@ -12,6 +12,7 @@ added after it, as that would find a difference in the end where there is none: 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations
@@ -42,12 +43,10 @@ from mpicampaign.verdicts.rank_tests import (
 from mpicampaign.verdicts.rows import EVEN, Row, TimedRun, firsts, have_one_order, is_even, rows_of, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
-    Pairs = Mapping[tuple[int, int], "PairVerdict"]  # by positions with the smaller first
+    Pairs = Mapping[tuple[int, int], "PairVerdict"]
 
 TIE = 0.01  # a smaller lead is none
 ALL_SETS = 8

@@ -17,6 +17,7 @@ Looks that were not planned would find what is not there: a test of 5 % that is 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,8 +30,6 @@ from mpicampaign.verdicts.compare import TIE, closed
 from mpicampaign.verdicts.rank_tests import aligned_ranks, signed_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]

@@ -9,6 +9,7 @@ looks and for whatever reason one stops (Ville 1939; Ramdas 2023). The order wit
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul
@@ -21,8 +22,6 @@ from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.distributions import chi_squared_tail, t_two_sided
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]

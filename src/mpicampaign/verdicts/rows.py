@@ -6,12 +6,10 @@ where the runs name theirs. Candidates measured one after the other have no rows
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 PAUSE = 10  # times the median gap between begins
 EVEN = 0.5  # the largest unevenness of an order that tells nothing

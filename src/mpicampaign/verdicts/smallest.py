@@ -9,23 +9,22 @@ spread of few repeats is off by a third and more, so that one digit is shown. Ho
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cache
 from statistics import NormalDist, fmean, median
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from mpicampaign.base.expectation import FEW_CANDIDATES, FEWEST_REPEATS, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, MOST, share_of_level, share_of_pairs
 from mpicampaign.statistics.distributions import rank_sum_ways, t_quantile
+from mpicampaign.verdicts.compare import OfRows, Verdict
 from mpicampaign.verdicts.looks import differences
 from mpicampaign.verdicts.rows import is_even
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
     import numpy.typing as npt
-
-    from mpicampaign.verdicts.compare import OfRows, Verdict
 
     Array = npt.NDArray[np.float64]
 

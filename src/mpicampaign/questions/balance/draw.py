@@ -5,11 +5,13 @@ Rabenseifner, Balance of HPC Systems Based on HPCC Benchmark Results (2005), fig
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE
+from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE, Dimension
 from mpicampaign.base.text import counted, visible
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.balance.find import NAME
 from mpicampaign.questions.balance.find_hpcc import (
     COPY,
@@ -25,6 +27,7 @@ from mpicampaign.questions.balance.find_hpcc import (
     RANDOM_RING,
     RING_LATENCY,
     TRIAD,
+    HpccResult,
     Quantity,
     hpcc_results,
     hpcc_rows,
@@ -34,18 +37,9 @@ from mpicampaign.questions.balance.find_hpcc import (
 )
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.looks import COLOURS
-from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
-from mpicampaign.show.view import quantity
+from mpicampaign.show.charts.scene import HOST_GROUP, Scene, left_out, repeats_of
+from mpicampaign.show.view import View, quantity
 from mpicampaign.statistics.medians import Summary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.balance.find_hpcc import HpccResult
-    from mpicampaign.show.charts.scene import Scene
-    from mpicampaign.show.view import View
 
 NAMES = {
     HPL: ("HPL", FLOPS),

@@ -8,10 +8,11 @@ nodes, MPI library and placement.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION
+from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, Dimension
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import MPI_LIBRARY, REFERENCE_BLAS
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE, Recorded
@@ -21,11 +22,6 @@ from mpicampaign.compare.tables import Table
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.ranking.find import HOST_GROUPS, PLACEMENTS, rank
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.base.dimension import Dimension
 
 NAME = "balance"
 LARGEST_RISE = 0.05  # of HPL's rate between the two largest matrices; above it both are too small

@@ -7,23 +7,20 @@ placement with one number of processes.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import REFERENCE_BLAS
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import REFERENCE_BLAS, Series
 from mpicampaign.base.reference import HPCC, load_reference
-from mpicampaign.statistics.medians import median, summarise
+from mpicampaign.compare.rows import Row
+from mpicampaign.statistics.medians import Summary, median, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from mpicampaign.base.presentation import ReferenceChoice
-    from mpicampaign.base.records import Series
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.statistics.medians import Summary
 
 # No machine has positive values outside this range, and their products may overflow.
 _LEAST, _MOST = 1e-30, 1e30

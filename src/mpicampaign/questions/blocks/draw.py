@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from mpicampaign.base.dimension import RATIO, Unit
 from mpicampaign.base.grouping import grouped
+from mpicampaign.questions.blocks.find import InBlocks
 from mpicampaign.questions.blocks.say import doubts, ratio_text, shown_blocks, within
 from mpicampaign.show.charts.looks import looks
 from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotLine
 from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.charts.scene import Scene
 from mpicampaign.statistics.medians import summarise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.questions.blocks.find import InBlocks
-    from mpicampaign.show.charts.scene import Scene
 
 _COLUMNS = 3  # at most; the others are in the table
 _LEAST = 1.01  # room at either end: a factor

@@ -9,10 +9,11 @@ machine count: they change nothing between candidates that stand beside each oth
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,26 +29,22 @@ from mpicampaign.base.records import (
     OK,
     OVERSUBSCRIBED,
     WITH,
+    Case,
+    Record,
+    Series,
     defined_name,
     race_rules,
 )
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, OTHER_TIME, end_of
-from mpicampaign.compare.metrics import choose_metrics, readings
+from mpicampaign.compare.metrics import Metric, choose_metrics, readings
+from mpicampaign.compare.rows import Row
 from mpicampaign.compare.timed_runs import seconds
 from mpicampaign.suites import is_baseline
+from mpicampaign.verdicts import compare as engine
 from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio
 from mpicampaign.verdicts.rows import TimedRun, rows_of
-from mpicampaign.verdicts.smallest import seen_in_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.base.records import Case, Record, Series
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.verdicts import compare as engine
-    from mpicampaign.verdicts.smallest import Sight
+from mpicampaign.verdicts.smallest import Sight, seen_in_blocks
 
 BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
 

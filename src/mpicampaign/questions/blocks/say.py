@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
@@ -13,28 +13,29 @@ from mpicampaign.base.records import ALL_PAIRS
 from mpicampaign.base.selection import joined
 from mpicampaign.base.text import listed, repeats_text, visible
 from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import NOT_SHOWN as NONE_SHOWN
 from mpicampaign.questions.answer import SHOWN, Answer, Candidate
-from mpicampaign.questions.blocks.find import FEW, NOT_SHOWN, is_of
+from mpicampaign.questions.blocks.find import (
+    FEW,
+    NOT_SHOWN,
+    CandidateVerdict,
+    CountedBlock,
+    InBlocks,
+    LeftOut,
+    is_of,
+)
 from mpicampaign.questions.ranking.answer import unverified
 from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.questions.ranking.say_pairs import contrast_of, fastest, text_of_added
 from mpicampaign.show.cells import MetricCell
-from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph
+from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Line, Node, Paragraph
 from mpicampaign.show.runs import MARK
 from mpicampaign.show.sentences import first_few, kind_name
-from mpicampaign.show.view import probability
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.blocks.find import CandidateVerdict, CountedBlock, InBlocks, LeftOut
-    from mpicampaign.show.document import Line, Node
-    from mpicampaign.show.view import View
-    from mpicampaign.statistics.medians import Interval
-    from mpicampaign.verdicts.blocks import Ratio
+from mpicampaign.show.view import View, probability
+from mpicampaign.statistics.medians import Interval
+from mpicampaign.verdicts.blocks import Ratio
 
 HEADING = "Side by side: compared within blocks"
 MEANING = (

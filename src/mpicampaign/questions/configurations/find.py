@@ -6,20 +6,16 @@ No benchmark is compared: any run tells the facts of its nodes. Of each node its
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import MPI_LIBRARY, defined_name
+from mpicampaign.base.records import MPI_LIBRARY, Record, defined_name
 from mpicampaign.collect.observed_software import PROGRAM
 from mpicampaign.evidence.findings import number
 from mpicampaign.evidence.machine_state import site_of
 from mpicampaign.evidence.node_facts import FACTS, device_of
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from mpicampaign.base.records import Record
 
 _NAMES = {"bios": "BIOS", "cpu_model": "CPU model", "memory_kb": "memory", "infiniband": "RDMA devices"}
 _NAMES |= {

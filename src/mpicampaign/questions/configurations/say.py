@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.host_lists import fold
 from mpicampaign.base.text import clip, listed, visible
-from mpicampaign.show.document import Heading, Items, Paragraph
+from mpicampaign.show.document import Heading, Items, Node, Paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from mpicampaign.questions.configurations.find import Configurations
-    from mpicampaign.show.document import Node
 
 TITLE = "Nodes configured unlike the others"
 MEANING = "By what the last run on each node recorded of its hardware and software."

@@ -9,6 +9,7 @@ candidates (``bench/verdicts.py``).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +19,6 @@ from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.compare import TIE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from mpicampaign.questions.ranking.find import Contestant, Ranking
 
 Curves = dict[int, list[float]]  # by size, ascending: the values of each run

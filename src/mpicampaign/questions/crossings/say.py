@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.text import listed
 from mpicampaign.base.units import format_size
-from mpicampaign.questions.crossings.find import crossings
+from mpicampaign.questions.crossings.find import Crossing, crossings
 from mpicampaign.show.sentences import first_few
 
 if TYPE_CHECKING:
-    from mpicampaign.questions.crossings.find import Crossing
     from mpicampaign.questions.ranking.find import Ranking
 
 _SHOWN = 3

@@ -7,12 +7,11 @@ first metric that is ranked. A candidate that never gave a value is out: the oth
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,18 +21,14 @@ from mpicampaign.base.planned_looks import Decided, Stage
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import DECIDED_IN_BLOCKS, DECIDED_WITH, LOOKS_SINCE, MISSING, Case, Record
 from mpicampaign.compare.metrics import Metric, choose_metrics
+from mpicampaign.compare.rows import Row
 from mpicampaign.compare.timed_runs import seconds, timed_run
 from mpicampaign.questions.blocks.find import candidate_names, series_label, values_of
 from mpicampaign.suites import is_baseline
+from mpicampaign.verdicts.compare import PairVerdict
 from mpicampaign.verdicts.looks import OF_LOOK, Decision, look_by_look, pairs_at_looks
 from mpicampaign.verdicts.rows import TimedRun, rows_of
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.verdicts.compare import PairVerdict
 
 
 @dataclass(frozen=True)

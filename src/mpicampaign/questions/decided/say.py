@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, listed, visible
-from mpicampaign.show.document import Heading, Items
+from mpicampaign.show.document import Heading, Items, Node
 from mpicampaign.show.view import rough_amount
-from mpicampaign.verdicts.looks import ALIKE
+from mpicampaign.verdicts.looks import ALIKE, DecidedCell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.show.document import Node
-    from mpicampaign.verdicts.looks import DecidedCell
 
 
 def decided_nodes(every: Sequence[ByLooks]) -> list[Node]:

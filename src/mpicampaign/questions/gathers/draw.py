@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from mpicampaign.base.dimension import BANDWIDTH, COUNT, Unit
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
-from mpicampaign.questions.gathers.find import gathers
+from mpicampaign.questions.gathers.find import Gather, Gathers, gathers
 from mpicampaign.questions.gathers.say import DEFINITION, gather_name, place_of, placements_text
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.charts.scene import SERIES
+from mpicampaign.show.charts.scene import SERIES, Scene
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.questions.gathers.find import Gather, Gathers
-    from mpicampaign.show.charts.scene import Scene
 
 
 def gather_charts(scene: Scene) -> Iterator[CurveChart]:

@@ -8,6 +8,7 @@ which is shorter, since leaves finish early.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from mpicampaign.compare.metrics import curve
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table

@@ -17,25 +17,20 @@ settings and versions. Monotony over the number of ranks: see `mpicampaign.compa
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.compare.findings import ENOUGH, Timed, TuningCliff
 from mpicampaign.compare.metrics import curve
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.questions.balance.find import differing
 from mpicampaign.questions.gathers.find import MEAN, SLOWEST
-from mpicampaign.statistics.medians import summarise
+from mpicampaign.statistics.medians import Summary, summarise
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import ROOTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.statistics.medians import Summary
 
 FACTOR = 1.25  # smaller violations are not named
 _MOCK_UPS = {

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import counted, visible
-from mpicampaign.history.curves import dimension_of
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
+from mpicampaign.history.changes import Event, Share
+from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey, dimension_of
+from mpicampaign.show.document import Box, Grid, Heading, Items, Kind, Node, Paragraph, Span, Value
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.change_points import (
     ALTERNATING,
@@ -21,12 +23,7 @@ from mpicampaign.statistics.change_points import (
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.history.changes import Event, Share
-    from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
-    from mpicampaign.show.document import Kind, Node, Value
 
 _WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over verbs", "ofi": "over libfabric"}
 WHY_NOT = {

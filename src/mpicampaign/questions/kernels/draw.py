@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count, takewhile
 from typing import TYPE_CHECKING
@@ -11,18 +12,15 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
+from mpicampaign.compare.rows import Row
 from mpicampaign.show.charts.curves import SIZE, USEFUL, WIRE, curve_of, largest, log_axes, without_place
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, LevelChart, TreeLevel
-from mpicampaign.show.charts.scene import SERIES, left_out, repeats_of, without_twins
+from mpicampaign.show.charts.scene import SERIES, Scene, left_out, repeats_of, without_twins
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.scene import Scene
 
 
 def kernel_charts(scene: Scene) -> Iterator[CurveChart]:

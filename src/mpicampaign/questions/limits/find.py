@@ -7,28 +7,23 @@ the wrong side, else undecided. A case without enough runs that count is undecid
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
-from mpicampaign.base.expectation import BEFORE, limit_value
+from mpicampaign.base.expectation import BEFORE, Limit, limit_value
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import WITH, defined_name
+from mpicampaign.base.records import WITH, Case, defined_name
 from mpicampaign.base.reference import reference_names
+from mpicampaign.compare.findings import Absence
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.published.find import published_for
 from mpicampaign.statistics.distributions import rank_sum_tail
 from mpicampaign.statistics.medians import COVERAGE, Interval, median, order_statistic_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from mpicampaign.base.expectation import Limit
-    from mpicampaign.base.records import Case
-    from mpicampaign.compare.findings import Absence
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
+from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, AlarmRule
 from mpicampaign.base.text import visible
 from mpicampaign.questions.limits.find import (
     FAILED,
@@ -20,18 +20,12 @@ from mpicampaign.questions.limits.find import (
     OF_MACHINE,
     PASSED,
     UNDECIDED,
+    Judged,
 )
-from mpicampaign.show.document import Grid, Heading, Paragraph
+from mpicampaign.show.document import Grid, Heading, Node, Paragraph
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.expectation import AlarmRule
-    from mpicampaign.questions.limits.find import Judged
-    from mpicampaign.show.document import Node
-    from mpicampaign.statistics.medians import Interval
+from mpicampaign.statistics.medians import Interval
 
 # What XML 1.0 cannot hold
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import own_dimension
 from mpicampaign.base.expectation import AlarmRule, limit_value
@@ -23,16 +23,19 @@ from mpicampaign.history.limits import (
     SEVERAL_RUNS,
     SEVERAL_TESTS,
     TREND,
+    Proposal,
 )
 from mpicampaign.questions.history.say import WHY_NOT, curve_name, day, factor
-from mpicampaign.statistics.limits import LEVEL, POWER, RETESTED, SINGLE, false_alarm_rate, is_beyond
+from mpicampaign.statistics.limits import (
+    LEVEL,
+    POWER,
+    RETESTED,
+    SINGLE,
+    PastLimit,
+    false_alarm_rate,
+    is_beyond,
+)
 from mpicampaign.suites.reframe import RENAMED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.history.limits import Proposal
-    from mpicampaign.statistics.limits import PastLimit
 
 _WHY = WHY_NOT | {
     NOT_OWN: "it was imported or merged: no tick repeats it; for tests elsewhere: --reframe",

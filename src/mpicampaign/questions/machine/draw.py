@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NODE
 from mpicampaign.base.text import visible
-from mpicampaign.questions.machine.find import ABSENT, NO_VALUE
-from mpicampaign.questions.machine.find_searches import ALL_PAIRS, SLOW_ONE, UNDECIDED, nodes_of
+from mpicampaign.questions.machine.find import ABSENT, NO_VALUE, Machine
+from mpicampaign.questions.machine.find_searches import (
+    ALL_PAIRS,
+    SLOW_ONE,
+    UNDECIDED,
+    MachineSearch,
+    nodes_of,
+)
 from mpicampaign.questions.machine.say import below, machine_title, metric_title, slower
 from mpicampaign.show.charts.looks import GREY, INK, SLOW
 from mpicampaign.show.charts.model import CoreMap, Field, NodeBox, NodeFrame, NodeMap
+from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.view import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mpicampaign.questions.machine.find import Machine
-    from mpicampaign.questions.machine.find_searches import MachineSearch
-    from mpicampaign.show.charts.scene import Scene
 
 _FRAMES = {
     SLOW_ONE: NodeFrame(SLOW, 1.6, "orange frame: shown to be slow"),

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import (
@@ -21,10 +21,13 @@ from mpicampaign.base.records import (
     PAIR,
     SCHEDULER,
     WITH,
+    Case,
+    Record,
     defined_name,
 )
 from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.questions.machine.find_searches import (
+    MachineSearch,
     declared_group,
     is_of_machine,
     member_of,
@@ -33,12 +36,6 @@ from mpicampaign.questions.machine.find_searches import (
     searches_of,
     switches_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.questions.machine.find_searches import MachineSearch
 
 # What is known of a member, in the words that the reader gets; see also those of its searches
 AS_OTHERS, ABSENT, NO_VALUE = "not shown to be slow", "not measured", "no value"

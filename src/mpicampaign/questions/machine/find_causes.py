@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CLOCK_RATE, COPY, DISTURBED
+from mpicampaign.base.records import CLOCK_RATE, COPY, DISTURBED, Record
 from mpicampaign.evidence.findings import number
 from mpicampaign.evidence.machine_state import FEWEST, site_of
 from mpicampaign.evidence.node_facts import CORRECTED, COUNTERS, THROTTLED, UNCORRECTED, device_of
 from mpicampaign.questions.configurations.find import odd_nodes
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from mpicampaign.base.records import Record
 
 SLOW_CLOCK, SLOW_MEMORY = "slow clock", "slow memory"  # keys of the metadata
 _THROTTLED = 0.9  # of the clock rate at the begin of the run, or of the node's other runs

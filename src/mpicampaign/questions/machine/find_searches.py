@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median  # of infinite values, too
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH, CLOCK, TIME
 from mpicampaign.base.grouping import grouped
@@ -33,6 +34,9 @@ from mpicampaign.base.records import (
     ROUND,
     ROUND_TRIP,
     WITH,
+    Case,
+    Record,
+    Series,
     defined_name,
 )
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
@@ -43,12 +47,7 @@ from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
 from mpicampaign.statistics.slow_members import Search, search
 from mpicampaign.suites import is_baseline
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.base.records import Case, Record, Series
-
-    Best = Callable[..., float]
+Best = Callable[..., float]
 
 SLOW_ONE, UNDECIDED = "slow", "not decided"  # what a member is, in the words that the reader gets
 ALL_PAIRS = 128  # nodes: of more, a sweep is not over all pairs

@@ -6,11 +6,12 @@ import math
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import EACH_NODES, OK
+from mpicampaign.base.records import EACH_NODES, OK, Record
 from mpicampaign.base.text import listed, visible
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.show.sentences import first_few
@@ -18,9 +19,6 @@ from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.questions.machine.find import Machine
     from mpicampaign.questions.machine.find_searches import MachineSearch

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import DISTURBED, FAILED, PAIR
+from mpicampaign.base.records import DISTURBED, FAILED, PAIR, Record
 from mpicampaign.base.text import visible
 from mpicampaign.questions.machine import say
-from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED, nodes_of
-from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph, Verbatim, plain, titled
+from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED, MachineSearch, nodes_of
+from mpicampaign.show.document import (
+    Caption,
+    Drawing,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    Kind,
+    Line,
+    Node,
+    PageNode,
+    Paragraph,
+    Section,
+    Value,
+    Verbatim,
+    plain,
+    titled,
+)
 from mpicampaign.show.view import probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
+from mpicampaign.statistics.slow_members import SlowMember, Undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from mpicampaign.base.records import Record
     from mpicampaign.questions.machine.find import Machine
-    from mpicampaign.questions.machine.find_searches import MachineSearch
-    from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Section, Value
-    from mpicampaign.statistics.slow_members import SlowMember, Undecided
 
 HEADING = "The whole machine"
 MEMBERS, ANSWERS = "machine.csv", "machine.json"

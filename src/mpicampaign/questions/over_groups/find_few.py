@@ -9,23 +9,19 @@ median hides curves that say the opposite: these are the exceptions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
+from mpicampaign.compare.rows import Row
 from mpicampaign.questions.crossings.find import by_size
 from mpicampaign.questions.over_groups.find_settings import OverSettings, Setting, judged
-from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
+from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS, Contestant, Ranking
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.compare import TIE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.questions.ranking.find import Contestant, Ranking
 
 FEWEST_SETTINGS = 3
 FEWEST_SIZES = 3  # above a limit, in each setting that is counted

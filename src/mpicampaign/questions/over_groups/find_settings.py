@@ -12,24 +12,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
+from mpicampaign.compare.rows import PublishedRow, Row
 from mpicampaign.compare.timed_runs import why_untested
-from mpicampaign.questions.ranking.find import PLACEMENTS
+from mpicampaign.questions.ranking.find import PLACEMENTS, Ranking
 from mpicampaign.statistics.comparisons import LEVEL, holm
 from mpicampaign.verdicts.compare import TIE
 from mpicampaign.verdicts.rank_tests import signed_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.questions.ranking.find import Ranking
 
 TOO_FEW = "too few"  # settings
 _DIGITS = 12  # of logarithms: equal sizes share a rank

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,24 +10,30 @@ from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed, visible
 from mpicampaign.base.units import format_size
-from mpicampaign.questions.over_groups.find_attributes import by_attributes, not_compared
-from mpicampaign.questions.over_groups.find_settings import FEWEST_GROUPS, TOO_FEW
+from mpicampaign.questions.over_groups.find_attributes import (
+    AttributeLevel,
+    ByAttribute,
+    LevelPair,
+    by_attributes,
+    not_compared,
+)
+from mpicampaign.questions.over_groups.find_settings import (
+    FEWEST_GROUPS,
+    TOO_FEW,
+    OverGroups,
+    OverSettings,
+    Settings,
+)
 from mpicampaign.questions.ranking.say_pairs import superlative
-from mpicampaign.show.document import Heading, Items, Paragraph
+from mpicampaign.show.document import Heading, Items, Node, Paragraph
 from mpicampaign.show.sentences import first_few
-from mpicampaign.show.view import probability, size_range
+from mpicampaign.show.view import View, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.over_groups.find_attributes import AttributeLevel, ByAttribute, LevelPair
     from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
-    from mpicampaign.questions.over_groups.find_settings import OverGroups, OverSettings, Settings
-    from mpicampaign.show.document import Node
-    from mpicampaign.show.view import View
 
 _LEGEND = "Each host group counts once, with the median of its repeats. Leads are at least 1 %."
 _P = (

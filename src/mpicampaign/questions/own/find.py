@@ -7,23 +7,18 @@ is all that can be said.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import MERGED_FROM
 from mpicampaign.base.text import visible
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import PublishedRow, Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.two_sides.find import both_sides
 from mpicampaign.statistics.comparisons import hochberg
-from mpicampaign.verdicts.compare import TIE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.statistics.medians import Interval, Summary
-    from mpicampaign.verdicts.compare import PairVerdict
+from mpicampaign.statistics.medians import Interval, Summary
+from mpicampaign.verdicts.compare import TIE, PairVerdict
 
 
 @dataclass(frozen=True, slots=True)

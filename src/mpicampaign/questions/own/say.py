@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, visible
-from mpicampaign.questions.own.find import own_against_others
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph
-from mpicampaign.show.view import DEFAULT, probability
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.own.find import Other, OwnRow
-    from mpicampaign.show.document import Node, PageNode
-    from mpicampaign.show.view import View
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.questions.own.find import Other, OwnRow, own_against_others
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Node, PageNode, Paragraph
+from mpicampaign.show.view import DEFAULT, View, probability
 
 OWN = "My host groups compared with others"
 _OWN_ERROR = "The chance of wrongly calling any system different is at most 5 %."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.host_lists import fold
 from mpicampaign.base.records import CLOCK_RATE, COPY, ROUND_TRIP
@@ -12,19 +13,13 @@ from mpicampaign.evidence.chosen_transport import chosen_transport
 from mpicampaign.evidence.condition import condition, ranks_by_host
 from mpicampaign.evidence.counters import NOISE_BYTES, traffic, volume
 from mpicampaign.evidence.doubts import doubts
-from mpicampaign.evidence.evidence import cpu_list
+from mpicampaign.evidence.evidence import Evidence, cpu_list
 from mpicampaign.evidence.judge import at_least, local_share
 from mpicampaign.evidence.machine_state import changed, probes
-from mpicampaign.evidence.proof import judge_label, not_recorded, parted, without_counters
+from mpicampaign.evidence.proof import Command, judge_label, not_recorded, parted, without_counters
 from mpicampaign.evidence.software import checksums_of, library_of
 from mpicampaign.evidence.traffic import ANY, SHM
 from mpicampaign.mpis import launcher_version, library_of_mpirun, library_title, library_version
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mpicampaign.evidence.evidence import Evidence
-    from mpicampaign.evidence.proof import Command
 
 BINDERS = ("numactl", "taskset", "likwid-pin", "likwid-mpirun", "hwloc-bind")
 _SHOWN = 12  # digits of a checksum

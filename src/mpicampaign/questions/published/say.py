@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import PublishedRow, Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.cells import NO_VALUE, published_sources, statistic_of
 from mpicampaign.show.charts.scales import plain, scale_for
-from mpicampaign.show.document import Box, Fold, Grid, Items, LineOnPage, Paragraph, Span
+from mpicampaign.show.document import Box, Fold, Grid, Items, LineOnPage, PageNode, Paragraph, Span
 from mpicampaign.show.runs import mark_of
 from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
+from mpicampaign.statistics.medians import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.show.document import PageNode
     from mpicampaign.show.source import ReportSource
-    from mpicampaign.statistics.medians import Interval
 
 KEY = "Best at the left. Grey: published; blue: own medians with their intervals, hollow if not ranked."
 

@@ -11,6 +11,7 @@ candidate that never gave a value is out.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,9 +20,18 @@ import numpy as np
 from mpicampaign.base.expectation import LOOKS
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.planned_looks import Stage
-from mpicampaign.base.records import BLOCK, COMPARED, MISSING, defined_name, race_rules
+from mpicampaign.base.records import (
+    BLOCK,
+    COMPARED,
+    MISSING,
+    Case,
+    RaceRules,
+    Record,
+    defined_name,
+    race_rules,
+)
 from mpicampaign.base.text import visible
-from mpicampaign.compare.metrics import times_at_sizes
+from mpicampaign.compare.metrics import Metric, times_at_sizes
 from mpicampaign.questions.blocks.find import (
     candidate_names,
     is_of_race,
@@ -47,12 +57,7 @@ from mpicampaign.verdicts.looks import (
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     import numpy.typing as npt
-
-    from mpicampaign.base.records import Case, RaceRules, Record
-    from mpicampaign.compare.metrics import Metric
 
     Array = npt.NDArray[np.float64]
 

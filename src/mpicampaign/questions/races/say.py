@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.answer import NOT_SHOWN, SHOWN, Answer
 from mpicampaign.questions.blocks.say import factor, interval
-from mpicampaign.questions.races.find import RUNNING
-from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
+from mpicampaign.questions.races.find import RUNNING, InRace, RaceCell
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Node, Paragraph
 from mpicampaign.show.view import probability, rough_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.races.find import InRace, RaceCell
-    from mpicampaign.show.document import Node
 
 HEADING = "Races of settings"
 MEANING = (

@@ -13,23 +13,19 @@ import json
 import math
 import re
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import MPI_LIBRARY
+from mpicampaign.base.plan_file import CaseEntry, PlanFile
+from mpicampaign.base.records import MPI_LIBRARY, Case, Record
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.questions.blocks.say import factor, interval
+from mpicampaign.questions.races.find import InRace, RaceCell
 from mpicampaign.questions.races.say import cell_name, left_lines, outcome_text, race_sentence
 from mpicampaign.show.view import probability
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.plan_file import CaseEntry, PlanFile
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.questions.races.find import InRace, RaceCell
 
 FOLDER = "settings"
 SHELL, MODULE, RULES, DATA = "environment.sh", "modulefile", "openmpi-rules.conf", "race.json"

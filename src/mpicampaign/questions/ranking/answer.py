@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.base.text import in_ranks, listed, visible
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import ALONE, Answer, Candidate
 from mpicampaign.questions.crossings.say import crossings_text
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.questions.over_groups.say import attribute_lines
 from mpicampaign.questions.ranking import say
-from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
+from mpicampaign.questions.ranking.find import (
+    HOST_GROUPS,
+    LIBRARIES,
+    ONE,
+    PLACEMENTS,
+    Contestant,
+    Ranking,
+    best_first,
+)
 from mpicampaign.questions.ranking.say_pairs import baseline_lines, pair_sentence
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.verdicts.compare import FEW_REPEATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.ranking.find import Contestant, Ranking
-    from mpicampaign.show.view import View
 
 _OTHERS = (HOST_GROUPS, LIBRARIES)  # compared in each placement
 

@@ -7,6 +7,7 @@ are not judged, for want of repeats or since they ran at another time, never lea
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import comb
@@ -14,20 +15,16 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import in_ranks, visible
+from mpicampaign.compare.findings import Absence
+from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.timed_runs import timed_runs
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-from mpicampaign.verdicts.compare import FEW_REPEATS, at_planned_looks, compare
-from mpicampaign.verdicts.smallest import smallest_seen
+from mpicampaign.verdicts.compare import FEW_REPEATS, PairVerdict, at_planned_looks, compare
+from mpicampaign.verdicts.smallest import Sight, smallest_seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.verdicts.compare import PairVerdict
-    from mpicampaign.verdicts.smallest import Sight
 
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED
 from mpicampaign.base.text import counted, listed
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import ALONE, NOT_SHOWN, SHOWN
 from mpicampaign.questions.crossings.say import crossings_text
+from mpicampaign.questions.over_groups.find_settings import OverGroups
 from mpicampaign.questions.over_groups.say import holds_everywhere, order_sentences
-from mpicampaign.questions.ranking.find import ONE, Contestant, best_first
+from mpicampaign.questions.ranking.find import ONE, Contestant, Pair, Ranking, best_first
 from mpicampaign.questions.ranking.say_pairs import (
     added_text,
     certainty_of_best,
@@ -25,20 +29,10 @@ from mpicampaign.questions.ranking.say_pairs import (
     valued,
 )
 from mpicampaign.show.cells import name_among
-from mpicampaign.show.view import rough_amount
+from mpicampaign.show.view import View, rough_amount
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE, FEWEST
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.over_groups.find_settings import OverGroups
-    from mpicampaign.questions.ranking.find import Pair, Ranking
-    from mpicampaign.show.view import View
-    from mpicampaign.verdicts.smallest import Sight
+from mpicampaign.verdicts.smallest import Sight
 
 BUSY = "of disturbed runs, not tested"
 ON = "On this busy machine"

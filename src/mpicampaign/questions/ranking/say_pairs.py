@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO, TIME
 from mpicampaign.base.text import counted, listed
-from mpicampaign.show.view import DEFAULT, percent, probability
-from mpicampaign.verdicts.compare import FEW_REPEATS
+from mpicampaign.compare.stopping import InterimPrecision
+from mpicampaign.show.view import DEFAULT, View, percent, probability
+from mpicampaign.verdicts.compare import FEW_REPEATS, Added
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.stopping import InterimPrecision
     from mpicampaign.compare.tables import Table
     from mpicampaign.questions.ranking.find import Contestant, Pair, Ranking
-    from mpicampaign.show.view import View
-    from mpicampaign.verdicts.compare import Added
 
 # Two against each other
 

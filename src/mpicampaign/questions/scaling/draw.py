@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.dimension import COUNT, FRACTION, RATIO, Unit
+from mpicampaign.base.dimension import COUNT, FRACTION, RATIO, Dimension, Unit
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
-from mpicampaign.questions.scaling.find import STARTUP, WORK, Scaling, scalings
+from mpicampaign.questions.scaling.find import STARTUP, WORK, Scaling, ScalingPoint, scalings
 from mpicampaign.questions.scaling.say import TITLES, meaning, scaling_name, scaling_sentence
 from mpicampaign.show.charts.looks import Style, looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.questions.scaling.find import ScalingPoint
     from mpicampaign.show.charts.scene import Scene
 
 _LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values need

@@ -12,6 +12,7 @@ Latency and bandwidth of messages, and start-up, have neither.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,8 +23,6 @@ from mpicampaign.base.records import SCALING, WEAK
 from mpicampaign.collect.startup import START_UP
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import FRACTION, RATIO
@@ -12,15 +13,11 @@ from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.metrics import STARTUP_METRICS
 from mpicampaign.questions.answer import Answer
-from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, scalings
-from mpicampaign.show.document import Grid, Heading, Paragraph, Section
+from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, ScalingPoint, scalings
+from mpicampaign.show.document import Drawing, Grid, Heading, Line, Paragraph, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.scaling.find import ScalingPoint
-    from mpicampaign.show.document import Drawing, Line
     from mpicampaign.show.view import View
 
 TITLES = {

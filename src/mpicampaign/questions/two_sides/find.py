@@ -11,8 +11,10 @@ ranks, metric and state of the machine; no others are compared.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
@@ -24,15 +26,19 @@ from mpicampaign.base.records import (
     RECORDS,
     ROUND_TRIP,
     STATE,
+    Record,
     observed,
     read_records,
     write_records,
 )
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.states import (
     NO_STATES,
     NOT_PROBED,
     UNKNOWN,
+    States,
     find_states,
     nanoseconds,
     states_apart,
@@ -41,19 +47,9 @@ from mpicampaign.compare.states import (
 from mpicampaign.compare.timed_runs import timed_runs
 from mpicampaign.evidence.machine_state import GAP
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL, holm
+from mpicampaign.verdicts.compare import PairVerdict
 from mpicampaign.verdicts.compare import compare as verdict_on
-from mpicampaign.verdicts.smallest import smallest_seen
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.states import States
-    from mpicampaign.verdicts.compare import PairVerdict
-    from mpicampaign.verdicts.smallest import Sight
+from mpicampaign.verdicts.smallest import Sight, smallest_seen
 
 _Key = tuple[object, ...]
 

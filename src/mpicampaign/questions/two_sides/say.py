@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
+from mpicampaign.compare.rows import Cell
 from mpicampaign.questions.ranking.say import sight_text
-from mpicampaign.show.document import Grid, Heading, Items, Paragraph
+from mpicampaign.show.document import Grid, Heading, Items, Node, Paragraph
 from mpicampaign.show.runs import ranked_state
-from mpicampaign.show.view import DEFAULT, probability
+from mpicampaign.show.view import DEFAULT, View, probability
 from mpicampaign.statistics.comparisons import FEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.rows import Cell
     from mpicampaign.questions.two_sides.find import Both, TwoSides
-    from mpicampaign.show.document import Node
-    from mpicampaign.show.view import View
 
 _APART, _OVERLAP, _FEW = "apart", "overlap", "too few to tell"
 _UNTESTED = (

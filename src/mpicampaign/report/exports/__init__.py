@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.writer import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mpicampaign.compare.tables import Comparison
 
 

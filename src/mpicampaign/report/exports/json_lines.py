@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.report.data import long_data
 from mpicampaign.report.exports import ExportWriter
 from mpicampaign.show.document import plain
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison
 
 
 def json_lines(comparison: Comparison, campaign: str) -> str:

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.text import visible
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.report.data import long_data, plain_name
 from mpicampaign.report.exports import ExportWriter
-from mpicampaign.show.document import plain
+from mpicampaign.show.document import Value, plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.document import Value
-
-    Line = dict[str, Value]  # of a table, by the names of its columns
+Line = dict[str, Value]
 
 _STATISTICS = {
     "median": "Median over the repeats with a value",

@@ -8,21 +8,18 @@ a time, which a log needs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.records import FAILED
+from mpicampaign.base.records import FAILED, Record
 from mpicampaign.base.text import visible
-from mpicampaign.compare.metrics import NOT_RANKED
+from mpicampaign.compare.metrics import NOT_RANKED, Metric
+from mpicampaign.compare.rows import Row
 from mpicampaign.report.exports import ExportWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
 
 _COLUMNS = (

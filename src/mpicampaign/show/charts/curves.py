@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -10,22 +11,18 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
-from mpicampaign.show.charts.looks import COLOURS
+from mpicampaign.compare.rows import Row
+from mpicampaign.show.charts.looks import COLOURS, Style
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
+from mpicampaign.show.charts.scene import HOST_GROUP, Scene, left_out, repeats_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.looks import Style
-    from mpicampaign.show.charts.scene import Scene
 
 SIZE = "message size"
 # Columns that are drawn over message size, by their names in records: what they are called and measure.

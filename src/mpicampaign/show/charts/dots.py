@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from mpicampaign.base.dimension import TIME
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import DISTURBED, VERIFIED, WITH
+from mpicampaign.base.records import DISTURBED, VERIFIED, WITH, Case
 from mpicampaign.base.text import clip, visible
-from mpicampaign.compare.metrics import printed_sizes
+from mpicampaign.compare.metrics import Metric, printed_sizes
+from mpicampaign.compare.rows import PublishedRow, Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
-from mpicampaign.show.charts.model import Dot, DotCell, DotChart, DotColumn, DotRow
-from mpicampaign.show.charts.scene import LONGEST, kind_of, left_out, repeats_of
+from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotRow
+from mpicampaign.show.charts.scene import LONGEST, Scene, kind_of, left_out, repeats_of
 from mpicampaign.show.runs import offered
 from mpicampaign.show.sentences import absence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.base.records import Case
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.model import Axis
-    from mpicampaign.show.charts.scene import Scene
 
 _COLUMNS = 4  # at most so many side by side
 NOT_PRINTED = "not printed"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Okabe and Ito's colours, which colour-blind readers distinguish, too; their yellow is too pale for lines.
 # Dark and light ones take turns, so that neighbours differ in grey print.

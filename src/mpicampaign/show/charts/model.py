@@ -6,21 +6,20 @@ takes values, looks and sentences from here and adds none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.dimension import Dimension, Unit
+from mpicampaign.show.charts.looks import Style
+from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.view import quantity
+from mpicampaign.statistics.medians import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.dimension import Dimension, Unit
     from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.show.charts.looks import Style
-    from mpicampaign.show.charts.scales import Scale
-    from mpicampaign.statistics.medians import Summary
 
 
 @dataclass(frozen=True, slots=True)

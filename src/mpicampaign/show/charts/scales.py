@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.units import format_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _TICKS = 6  # at most so many are named, or two more
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY
-from mpicampaign.show.charts.model import Axis
+from mpicampaign.show.charts.model import Axis, CurveChart, CurvePanel
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Area, Point, spread, widest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.show.charts.model import CurveChart, CurvePanel
-    from mpicampaign.show.figures.page import Page
+from mpicampaign.show.figures.page import WIDTH, Area, Page, Point, spread, widest
 
 _LABEL = 7.5
 _SIZE = 8.0  # of labels of legends

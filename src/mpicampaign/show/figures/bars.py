@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK
+from mpicampaign.show.charts.model import (
+    Axis,
+    BarChart,
+    BarColumn,
+    BarSeries,
+    LevelChart,
+    SystemResult,
+    TreeLevel,
+)
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, widest
 from mpicampaign.show.figures.text_width import width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.show.charts.model import (
-        Axis,
-        BarChart,
-        BarColumn,
-        BarSeries,
-        LevelChart,
-        SystemResult,
-        TreeLevel,
-    )
-    from mpicampaign.show.figures.page import Point
 
 _BAR = 0.06  # inches a bar
 _LINE = 0.15  # a member's line at least

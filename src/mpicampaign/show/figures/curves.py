@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import INK
+from mpicampaign.show.charts.model import ChartCurve, CurveChart
 from mpicampaign.show.figures.axes import End, Legend, Panel, PanelGrid, panel_grid, size_panels
-from mpicampaign.show.figures.page import Page, widest
-
-if TYPE_CHECKING:
-    from mpicampaign.show.charts.model import ChartCurve, CurveChart
-    from mpicampaign.show.figures.page import Point
+from mpicampaign.show.figures.page import Page, Point, widest
 
 _END_ROOM = 1.3  # inches at most for names at the ends of lines
 _KEY_LINE = 0.4

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.show.charts.looks import GREY, INK
+from mpicampaign.show.charts.looks import GREY, INK, Style
+from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotLine
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.show.charts.looks import Style
-    from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotLine
-    from mpicampaign.show.figures.page import Point
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, widest
 
 _LONGEST = 1.6  # inches of a name
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.show.charts.looks import GREY, INK, PALE
 from mpicampaign.show.figures.text_width import width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WIDTH = 7.4  # the width of a printed page
 FORMATS = ("svg", "png", "pdf")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
+from mpicampaign.show.charts.model import ScatterChart, ScatterPanel, ScatterPoint, SystemResult
 from mpicampaign.show.figures.axes import Panel, panel_grid
-from mpicampaign.show.figures.page import KEY, WIDTH, Page
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point
 from mpicampaign.show.figures.text_width import width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.show.charts.model import ScatterChart, ScatterPanel, ScatterPoint, SystemResult
-    from mpicampaign.show.figures.page import Area, Point
 
 _HEIGHT, _LOWER = 2.3, 1.8  # inches a panel; where there are more than four
 _PITCH = 0.145  # a line of the key

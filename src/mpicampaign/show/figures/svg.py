@@ -5,21 +5,28 @@ A report holds dozens of them, so they are short: what looks the same is drawn t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, groupby, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.show.figures.page import GRID, SPACING, Lines, Marks, Rectangles, Writing
+from mpicampaign.show.figures.page import (
+    GRID,
+    SPACING,
+    Area,
+    Drawn,
+    Lines,
+    Marks,
+    Page,
+    Point,
+    Rectangles,
+    Writing,
+)
 from mpicampaign.show.figures.text_width import FONT
 from mpicampaign.show.writers.html import element
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.show.figures.page import Area, Drawn, Page, Point
 
 T = TypeVar("T")
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import plain
+from mpicampaign.show.document import Grid, Value, plain
 from mpicampaign.show.writer import DataWriter
-
-if TYPE_CHECKING:
-    from mpicampaign.show.document import Grid, Value
 
 
 def data_to_csv(data: Grid) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -17,10 +18,6 @@ from mpicampaign.base.places import shipped
 from mpicampaign.base.text import visible
 from mpicampaign.show import document
 from mpicampaign.show.writer import TextWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 # HTML needs no ends of these; a long report has ten thousand
 _WITHOUT_END = ("input", "li", "td", "th", "tr")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import plain
+from mpicampaign.show.document import Grid, plain
 from mpicampaign.show.writer import DataWriter
-
-if TYPE_CHECKING:
-    from mpicampaign.show.document import Grid
 
 JSON_FORMAT = "mpicampaign-table"
 JSON_VERSION = 1

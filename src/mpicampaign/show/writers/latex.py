@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mpicampaign.base.text import visible
-from mpicampaign.show.document import Grid, plain
+from mpicampaign.show.document import Box, Grid, Node, Text, plain
 from mpicampaign.show.writer import TextWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.show.document import Box, Node, Text
 
 _LINES = 45  # of table and footnotes that a page of LaTeX's own classes holds beside the caption
 _NOTE_LINE = 80  # letters of a footnote in a line

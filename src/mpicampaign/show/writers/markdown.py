@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mpicampaign.base.text import visible
-from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement, plain
+from mpicampaign.show.document import (
+    Box,
+    Caption,
+    Grid,
+    Heading,
+    Items,
+    Node,
+    Paragraph,
+    Statement,
+    Text,
+    plain,
+)
 from mpicampaign.show.writer import TextWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.show.document import Box, Node, Text
 
 
 def markdown_text(text: Text) -> str:

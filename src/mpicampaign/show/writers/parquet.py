@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.extras import imports_of
-from mpicampaign.show.document import plain
+from mpicampaign.show.document import Grid, plain
 from mpicampaign.show.writer import DataWriter
-
-if TYPE_CHECKING:
-    from mpicampaign.show.document import Grid
 
 
 def data_to_parquet(data: Grid, campaign: str) -> bytes:

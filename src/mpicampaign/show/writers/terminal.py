@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import clip, display_width, names_in, pad
-from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement, plain
+from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Node, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.show.document import Node
 
 WIDTH = 100  # in files and pipes
 _LEAST_WIDTH = 60
