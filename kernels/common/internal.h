@@ -1,4 +1,4 @@
-/* What the files of this folder call of each other. Each calls only those above it here; kernel.c,
+/* What the files of this folder call of each other. Each calls only those above it here; main.c,
  * which calls all of them, comes last. */
 #ifndef INTERNAL_H
 #define INTERNAL_H
