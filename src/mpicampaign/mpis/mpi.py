@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -20,7 +21,7 @@ class Launch(NamedTuple):
     ranks_per_node: int
     options: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = MappingProxyType({})
     hosts: tuple[str, ...] = ()
     scheduler: str = "none"
     prefix: str = ""  # where the library is, if no module loads it
