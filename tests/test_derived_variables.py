@@ -105,6 +105,14 @@ def test_what_nothing_derives_is_a_lie(name: str, setting: str, lie: str) -> Non
 # ---- real launchers
 
 
+@pytest.mark.parametrize("option", ["--tune", "--am"])
+def test_a_file_of_settings_changes_no_setting_of_the_label(option: str) -> None:
+    setting, file = "OMPI_MCA_btl=self,sm", f"{option} site.conf"
+    assert not reasons("openmpi5", file, {"OMPI_MCA_coll": "^hcoll"}, more=setting)
+    assert "claimed: self,sm" in str(reasons("openmpi5", file, {"OMPI_MCA_btl": "self,tcp"}, more=setting))
+    assert reasons("intelmpi", file, {"I_MPI_ADJUST_BCAST": "1"})
+
+
 def launcher(name: str, test_mpi: Callable[[str], str]) -> str:
     """The launch command of a library: of the environment, of its wheel, or of the system."""
     if name == "intelmpi":

@@ -129,7 +129,7 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     seen = evidence(script, "attempts/*")
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
-    assert exit_status(script.folder) == 124
+    assert exit_status(script.folder, "") == 124
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     os.killpg(process.pid, signal.Signals[name])
     assert process.wait(240) == 128 + signal.Signals[name]
     assert not script.output.exists()
-    assert exit_status(script.folder) == process.returncode
+    assert exit_status(script.folder, "") == process.returncode
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
@@ -352,7 +352,7 @@ def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: P
     """So does a shell that was killed."""
     script = prepared(tmp_path, END).runs[0]
     script.path.write_text(script.path.read_text().replace("\nmeasure ", "\nexit 0\nmeasure "))
-    assert execute(script) == exit_status(script.folder) == 75
+    assert execute(script) == exit_status(script.folder, "") == 75
     assert not script.output.exists()
 
 

@@ -7,6 +7,8 @@ from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import BLAS, Case, Record
 from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.compare.compare import compare
+from mpicampaign.show.sentences import reason
 
 CASE = Case("here", "blue", "SHM-1", "PingPong")
 
@@ -19,6 +21,16 @@ def runs(*states: dict[str, str]) -> list[Record]:
         metadata=lambda repeat: states[repeat - 1],
         started=lambda repeat: f"2026-01-0{repeat}T00:00:00Z",
     )
+
+
+def test_an_upgrade_between_two_repeats_parts_them() -> None:
+    old, new = {PROGRAM: "aaaa", LIBRARY: "1111"}, {PROGRAM: "bbbb", LIBRARY: "1111"}
+    marked = mark_earlier(runs(old, old, new))
+    assert [run.earlier for run in marked] == ["program checksum aaaa, now bbbb"] * 2 + [""]
+    [row] = compare(marked).tables[0].rows
+    assert row.counted == 1
+    [note] = [note for note in row.notes if note.kind == "earlier"]
+    assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
 
 
 def test_another_blas_library_parts_them_even_without_a_build_id() -> None:

@@ -131,6 +131,15 @@ LIBRARY_CASES = [
 ]
 
 
+def test_a_suite_whose_programs_are_not_known() -> None:
+    """Its script may start anything; a file of the resolved name with another content is another program."""
+    own = (SCRIPT, ("claim suite=imb", "claim suite=kernel"))
+    started = program_lines(0, "/apps/bench", "6666") + program_lines(1, "/apps/bench")
+    assert findings(started, LIBRARIES, *own)[0].outcome == LACKS
+    rebuilt = program_lines(0, sha256="6666") + program_lines(1)
+    assert findings(rebuilt, LIBRARIES, own[1])[0].outcome == CONTRADICTS
+
+
 @pytest.mark.parametrize(("kind", "outcome", "says", "mpi", "launcher"), LIBRARY_CASES)
 def test_the_library_that_the_ranks_mapped(
     kind: str, outcome: str, says: str, mpi: str, launcher: str

@@ -72,6 +72,19 @@ def test_shared_memory_that_was_tcp_is_contradicted(output: str, size: int) -> N
     assert "over interface lo, claimed: shm" in reasons
 
 
+def test_traffic_of_others_does_not_concern_ranks_with_an_account() -> None:
+    """105 MB over loopback and over eth0: the counters alone would contradict."""
+    busy = RUN.replace("after.net.lo.rx_bytes=5", "after.net.lo.rx_bytes=205000000")
+    busy = busy.replace("after.net.eth0.rx_bytes=2000", "after.net.eth0.rx_bytes=205000000")
+    ranks = rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1)
+    assert judged(evidence_text(CLAIM, busy, *ranks), "", LARGE)[0] == CONTRADICTED
+    assert judged(evidence_text(CLAIM, busy, *ranks, SILENT_RANKS), "", LARGE)[0] == VERIFIED
+    busy = busy.replace("FABRICS=shm", "FABRICS=ofi")
+    sent = connected("eth0", SENT[65536])
+    assert judged(between_nodes(run=busy), INTEL_TCP, LARGE)[0] == CONTRADICTED
+    assert judged(between_nodes(sent, run=busy), INTEL_TCP, LARGE)[0] == VERIFIED
+
+
 @pytest.mark.parametrize("output", [INTEL_TCP, ""])
 @pytest.mark.parametrize("size", [1024, 65536])
 def test_tcp_over_another_interface_is_contradicted_by_name(output: str, size: int) -> None:
@@ -92,6 +105,19 @@ def test_tcp_that_did_not_use_sockets_is_contradicted(output: str) -> None:
     assert "moved 0 B over TCP of at least 2.1 MB, claimed: tcp" in reasons
 
 
+def test_a_benchmark_of_unknown_traffic_needs_the_librarys_report() -> None:
+    """A barrier has no sizes. What the ranks sent proves the interface, not that all went over it."""
+    barrier = (make.series("Barrier", time=1e-6, repetitions=1000.0),)
+    sent = between_nodes(connected("eth0", 45_000))
+    assert judged(sent, INTEL_TCP, barrier)[0] == VERIFIED
+    verdict, reasons = judged(sent, "", barrier)
+    assert verdict == UNVERIFIED
+    assert reasons.startswith("transport tcp: no evidence: MPI library's report: intelmpi reported")
+    assert judged(shm(connected("lo", 45_000)), "", barrier)[0] == UNVERIFIED
+    assert judged(shm(SILENT_RANKS), "", barrier)[0] == VERIFIED
+    assert judged(between_nodes(SILENT_RANKS), INTEL_TCP, barrier)[0] == UNVERIFIED
+
+
 def test_ranks_whose_addresses_are_translated_are_unverified() -> None:
     """Neither end knows the other's address: there is traffic, but it may be that of others."""
     ends = "eth0 10.0.0.1 4001 192.168.0.9 9 {0} {0}", "eth0 10.0.0.2 4002 192.168.0.8 8 {0} {0}"
@@ -102,6 +128,23 @@ def test_ranks_whose_addresses_are_translated_are_unverified() -> None:
     verdict, reasons = judged(shm(sent), "")
     assert verdict == UNVERIFIED
     assert "whose other end no rank reported" in reasons
+
+
+DAMAGES = [
+    ("rank 1 end.tcp=1\n", ""),
+    ("rank 1 end.tcp=1\n", "rank 1 end.tcp=2\n"),
+    ("rank 1 end.tcp=1\n", "rank 1 end.tcp=1\nrank 1 end.tcp_lost=1\n"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), DAMAGES)
+def test_without_a_whole_account_of_each_rank_a_small_payload_proves_no_interface(old: str, new: str) -> None:
+    """The library reports the kind. Counters need 4 MB."""
+    whole = between_nodes(connected("eth0", SENT[1024]))
+    assert old in whole
+    verdict, reasons = judged(whole.replace(old, new), INTEL_TCP)
+    assert verdict == UNVERIFIED
+    assert reasons.startswith("interface eth0: no evidence: counters: only 2047000 B of payload")
 
 
 def ports(**counts: tuple[int, int]) -> str:
