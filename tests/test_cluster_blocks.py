@@ -95,8 +95,8 @@ def complete(site: Site, blocks: int, candidates: int, benchmarks: int) -> list[
 @pytest.mark.parametrize(
     ("blocks", "kills", "lost", "requeue"),
     [
-        pytest.param(3, 2, 1, "false", marks=pytest.mark.full),
-        pytest.param(12, 8, 4, "true", marks=pytest.mark.soak),
+        pytest.param(3, 2, 1, False, marks=pytest.mark.full),
+        pytest.param(12, 8, 4, True, marks=pytest.mark.soak),
     ],
 )
 def test_blocks_stay_whole_whatever_is_killed(

@@ -35,6 +35,7 @@ MASKS = (
     (rf"{NUMBER} +\[{NUMBER}, {NUMBER}\]", "VALUE [LOW, HIGH]"),
     (rf"\b{NUMBER} {UNIT}(?![\w/])", "VALUE"),
     (rf"\b{NUMBER} (?:×|times)", "RATIO"),
+    (r"worse by \d+ %", "worse by SHARE"),
     (r"p [=<] [\d.e-]+", "p"),
 )
 
