@@ -68,7 +68,6 @@ class AnyMachine:
     physical_cores: Callable[[], int] = lambda: 8
     condition_of: Callable[..., str] = lambda case, repeat, identity: ""
     begun: Callable[..., bool] = lambda case, repeat, identity: False
-    begun_as: Callable[..., dict[str, Any]] = lambda case: {}
     is_known: Callable[..., bool] = lambda case, benchmark, identities: False
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
     in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()

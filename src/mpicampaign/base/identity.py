@@ -2,7 +2,6 @@
 
 A declaration is a flat mapping of plain JSON values, without keys at their defaults. The execution half
 makes it (`mpicampaign.jobs.declaration`); both halves compare it. How outputs are read does not belong to it.
-It did before 0.2: `of_run` leaves it out of stored declarations.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ Declaration = Mapping[str, Any]
 
 LENGTH = 12
 METRIC = "metrics."  # before its name
-_READING = ("whole", "refused")
 
 
 def canonical(declared: Declaration) -> str:
@@ -32,24 +30,9 @@ def identity(declared: Declaration) -> str:
     return hashlib.sha256(canonical(declared).encode()).hexdigest()[:LENGTH]
 
 
-def of_run(declared: Declaration) -> dict[str, Any]:
-    """A declaration without how the output is read."""
-    return {key: value for key, value in declared.items() if not _is_reading(key)}
-
-
-def reading_in(declared: Declaration) -> dict[str, Any]:
-    """How a run's output is read, by a declaration from before 0.2; empty where its suite knows."""
-    found = {key: value for key, value in declared.items() if _is_reading(key)}
-    return found and {"benchmark": declared["benchmark"], **found}
-
-
-def _is_reading(key: str) -> bool:
-    return key in _READING or key.startswith(METRIC)
-
-
-def run_path(case: Case, repeat: int, found: str) -> str:
+def run_path(case: Case, repeat: int, run_identity: str) -> str:
     """The folder of a run, below that of its campaign."""
-    return f"runs/{case.host_group}/{case.placement}/{case.benchmark}/r{repeat:02d}-{found}"
+    return f"runs/{case.host_group}/{case.placement}/{case.benchmark}/r{repeat:02d}-{run_identity}"
 
 
 def differences(before: Declaration, now: Declaration) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.identity import identity, of_run, reading_in
+from mpicampaign.base.identity import identity
 from mpicampaign.base.records import UNRANKED, Case, plain_fields
 
 FILE = "plan.json"
@@ -79,7 +79,7 @@ class CaseEntry:
         return self.kept_as or self.case
 
     def identity(self, repeat: int) -> str:
-        """The identity that a repeat gets now; before 0.2 it may have been begun with another."""
+        """The identity of a repeat."""
         return identity({**self.declared, "repeat": repeat})
 
     @property
@@ -172,15 +172,15 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(*item) for item in _OF_FEW_RUNS.items()))
         for run in data["runs"]
     )
-    declared, rates = data["declared"], (data.get("line_rate"), data.get("core_peak"))
-    facts = (data["suite"], data["not_available"], *rates, of_run(declared))
+    rates = (data.get("line_rate"), data.get("core_peak"))
+    facts = (data["suite"], data["not_available"], *rates, dict(data["declared"]))
     texts: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
     return CaseEntry(
         case_of(data),
         *facts,
         runs,
         attributes=dict(data.get("attributes", {})),
-        reading=dict(data.get("reading", {})) or reading_in(declared),
+        reading=dict(data.get("reading", {})),
         kept_as=case_of(data["kept_as"]) if "kept_as" in data else None,
         tolerance=float(data.get("tolerance", 0)),
         **texts,

@@ -12,7 +12,6 @@ from typing import Any
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record
-from mpicampaign.collect.runs import evidence_in, identity_now
 
 MERGED = "merged"
 NOTE = "merge.json"  # in each merged bundle's folder: how it was merged
@@ -69,17 +68,11 @@ def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str
     wanted = planned.get(replace(record.case, system=system))
     if wanted is None or record.status not in _RESULTS or not record.identity:
         return record
-    if record.identity in wanted or _identity_now(record) in wanted:
+    if record.identity in wanted:
         return record
     reason = "only results of another campaign file were merged"
     missing = Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
     return replace(missing, attributes=record.attributes)
-
-
-def _identity_now(record: Record) -> str:
-    """Its identity, which its folder lacks if it was begun before 0.2."""
-    claim = record.files.get("claim")
-    return identity_now(evidence_in(Path(claim).parent / "result").claim) if claim else ""
 
 
 def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:

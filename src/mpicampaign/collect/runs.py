@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mpicampaign.base.background import on_two_cores
-from mpicampaign.base.identity import canonical, identity, of_run, run_path
+from mpicampaign.base.identity import canonical, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile
 from mpicampaign.base.planned_looks import looks_planned
 from mpicampaign.base.records import (
@@ -366,14 +365,6 @@ def evidence_in(folder: Path) -> Evidence:
     """The evidence in the folder of a result or attempt, with the claim of its run."""
     run = folder.parent if folder.name == "result" else folder.parent.parent
     return read_evidence(text_of(f"{folder}/evidence.txt"), text_of(f"{run}/claim"))
-
-
-def identity_now(claim: Mapping[str, str]) -> str:
-    """The identity that a run with this claim gets now; empty where it declares nothing."""
-    try:
-        return identity(of_run(json.loads(claim["declared"])))
-    except (KeyError, ValueError, AttributeError):
-        return ""
 
 
 def _latest_attempt(folder: Path, job_id: str = "") -> Mapping[str, str]:

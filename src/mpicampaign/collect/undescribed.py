@@ -8,7 +8,7 @@ from glob import iglob
 from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import differences, of_run, run_path
+from mpicampaign.base.identity import differences, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile, case_of
 from mpicampaign.base.records import Case
 from mpicampaign.base.text import counted, repeats_text
@@ -16,7 +16,6 @@ from mpicampaign.collect.runs import evidence_in
 
 _OUTPUT = "result/output.txt"
 NO_CASE = "the campaign has no such case"
-OLDER = "a newer run takes its place: before 0.2 each way of reading an output was a run of its own"
 
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
@@ -38,19 +37,19 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     outputs = iglob(every, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
     runs = {each.removesuffix(f"/{_OUTPUT}") for each in outputs}
     for run in sorted(map(Path, runs - described)):
-        if reason := _reason(evidence_in(folder / run / "result").claim, cases, folder):
+        if reason := _reason(evidence_in(folder / run / "result").claim, cases):
             repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
             repeats.append(int(run.name[1:].partition("-")[0]))
     return reasons
 
 
-def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]], folder: Path) -> str:
+def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]]) -> str:
     """What differs from the case of its names; where lists make several of them, from the most alike.
 
     Empty where it is a run of the plan under an earlier name, such as that of a merged bundle.
     """
     try:
-        declared = of_run(json.loads(claim["declared"]))
+        declared = json.loads(claim["declared"])
         case = case_of(declared)
     except (KeyError, ValueError, AttributeError):
         return "made by an earlier version of this program, which identified a run by the text of its script"
@@ -60,10 +59,8 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]],
     entry = min(cases[case], key=lambda each: len(differences(declared, each.declared)))
     if changed := differences(declared, entry.declared):
         return "; ".join(changed)
-    planned = {run.repeat: run.identity for run in entry.runs}
-    if repeat not in planned:
-        return f"repeat {repeat}: the campaign has {len(planned)} repeats"
-    return OLDER if (folder / run_path(case, repeat, planned[repeat])).is_dir() else ""
+    planned = {run.repeat for run in entry.runs}
+    return "" if repeat in planned else f"repeat {repeat}: the campaign has {len(planned)} repeats"
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:
@@ -73,5 +70,5 @@ def _named(of_cases: Mapping[str, list[int]]) -> str:
 def _earlier(folder: Path) -> list[str]:
     """Text on the results that were set aside."""
     count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
-    where = "of another machine, of an earlier program or MPI library, or replaced, in runs/*/*/*/earlier/"
+    where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
     return [f"{counted(count, 'result')} {where}"] if count else []

@@ -71,7 +71,7 @@ class Draft:
             kept=replace(self.kept, host_group=member.name),
             job=replace(self.job, group=member.group(self.job.group)),
             declared=declared,
-            identities=Identities(declared, {}),
+            identities=Identities(declared),
         )
 
 
@@ -88,20 +88,16 @@ class PlanMachine(Results, Protocol):
 
     def physical_cores(self) -> int: ...
 
-    def begun_as(self, case: Case, /) -> Mapping[str, Declaration]:
-        """What the runs of a case were begun with before 0.2, by their identity now."""
-
 
 class Identities(dict[int, str]):
-    """The identities of a case's repeats by their numbers; a run keeps the one that it was begun with."""
+    """The identities of a case's repeats by their numbers."""
 
-    def __init__(self, declared: Declaration, begun: Mapping[str, Declaration]) -> None:
+    def __init__(self, declared: Declaration) -> None:
         super().__init__()
-        self._declared, self._begun = declared, begun
+        self._declared = declared
 
     def declared(self, repeat: int) -> dict[str, Any]:
-        now = {**self._declared, "repeat": repeat}
-        return dict(self._begun.get(identity(now), now)) if self._begun else now
+        return {**self._declared, "repeat": repeat}
 
     def __missing__(self, repeat: int) -> str:
         self[repeat] = identity(self.declared(repeat))
@@ -168,8 +164,7 @@ def _draft(
         inputs,
         declared,
         reading,
-        # patterns for outputs were part of identities before 0.2
-        Identities(declared, machine.begun_as(kept) if reading else {}),
+        Identities(declared),
         program,
         not_available,
         machine.evidence_library(job.system) if made_here and job.system.evidence else "",

@@ -15,7 +15,7 @@ from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import Declaration, run_path
+from mpicampaign.base.identity import run_path
 from mpicampaign.base.places import results_folder
 from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.base.planned_looks import note_looks
@@ -27,7 +27,6 @@ from mpicampaign.campaign.designs import cases_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Campaign, System
 from mpicampaign.jobs import software
-from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.drafts import Draft, PlanMachine, units_of
 from mpicampaign.jobs.inputs import keep
@@ -63,10 +62,6 @@ class ThisMachine(Results):
 
     def begun(self, case: Case, repeat: int, identity: str) -> bool:
         return self.run_folder(case, repeat, identity).exists()
-
-    def begun_as(self, case: Case) -> dict[str, Declaration]:
-        begun = begun_runs(self.run_folder(case, 0, "").parent)
-        return {identity: runs[0].declared for identity, runs in begun.items()}
 
     def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
         return self.folder / run_path(case, repeat, identity)

@@ -1,7 +1,7 @@
 """Moves invalid results away, whole, so that their runs are due again; nothing is lost.
 
 An unusable result goes to the attempts of its run. A result of another machine, or of an earlier program or
-MPI library, goes to earlier/ beside the run, as do those that a newer result replaces.
+MPI library, goes to earlier/ beside the run.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
-from mpicampaign.base.identity import identity, of_run
 from mpicampaign.base.records import UNREAD
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
 from mpicampaign.evidence.evidence import Evidence
-from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import present_library, source_key
@@ -100,8 +97,10 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
     Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
     runs, before = list(runs), None
-    lines = _settle_own([run for run in runs if run.reading])
+    lines = []
     for run in runs:
+        if run.reading and not run.has_result and _take(run):
+            lines.append(f"{run.label}: the campaign file fits its last output now: no new run")
         before = before or OutputsRead(run.campaign_folder)
         fault = fault_of(run, None, before) if run.has_result else None
         if fault:
@@ -110,30 +109,6 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
             lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
     if before:
         before.keep()
-    return lines
-
-
-# ---- programs of one's own: their outputs may be read in another way than when the runs were made
-
-
-def _settle_own(runs: Iterable[Run]) -> list[str]:
-    """Take attempts that former patterns refused, and set aside what newer runs replace; lines on both."""
-    lines = []
-    for of_case in grouped(runs, lambda run: run.folder.parent).values():
-        begun = begun_runs(of_case[0].folder.parent)
-        for run in of_case:
-            older = [
-                each.folder
-                for each in begun.get(identity(of_run(run.declared)), ())
-                if each.has_result and each.folder != run.folder
-            ]
-            if run.output.exists():
-                for folder in older:
-                    set_aside_whole(folder)
-                    newer = f"{run.folder.name} is newer"
-                    lines.append(f"{run.label}: {folder.name} is kept in {EARLIER}/: {newer}")
-            elif _take(run):
-                lines.append(f"{run.label}: the campaign file fits its last output now: no new run")
     return lines
 
 
