@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from test_collect import CASE, EVIDENCE, OUTPUT, run_folder
-from test_own_reading import FIRST, Site
 from test_own_reading import OUTPUT as OWN_OUTPUT
+from test_own_reading import Site
 
 from mpicampaign.base.records import FAILED, OK, RECORDS, Header, Record, records_from, write_records
 from mpicampaign.campaign.file import load_campaign
@@ -113,8 +113,7 @@ def forged(folder: Path) -> None:
 def test_what_goes_out_is_read_from_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who edits a line with its digest sees it at home, and no other site does."""
     site = Site(tmp_path)
-    for name in sorted(FIRST):
-        site.add(name, "2026-11-01T00:00:00Z", OWN_OUTPUT)
+    site.end_all()
     limit = "\nexpect: [{benchmark: ours, metric: steps, at_least: 1}]\n"
     site.file.write_text(site.file.read_text() + limit)
     site.records()
@@ -141,8 +140,8 @@ def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = Site(tmp_path)
-    for name, text in zip(sorted(FIRST), (OWN_OUTPUT, OWN_OUTPUT.replace("done", "")), strict=True):
-        site.add(name, "2026-11-01T00:00:00Z", text)
+    for run, text in zip(site.runs, (OWN_OUTPUT, OWN_OUTPUT.replace("done", "")), strict=True):
+        site.end(run / "result", text)
     assert [each.status for each in site.records()] == [OK, FAILED]
     assert (
         len((site.folder / RECORDS_FILE).read_text().splitlines()) == 2
