@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from html.parser import HTMLParser
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +52,7 @@ VALUED = rf"{N} \(([\d.]+) (\S+)\)"
 AMOUNT = r"(?:[\d.]+ times as (?:much|long)|[\de.+-]+ % (?:more|longer))"
 ORDER = r"((?:⟦\d+⟧ [<>=] )+⟦\d+⟧) in (\d+) of (\d+) host groups?(?: \(shown in (\w+))?"
 FACTOR = r"((?:a factor of (?:more than )?)?[\d.]+)(?: %)?"
+NUMBERED = re.compile(r"(?:those|(\d+)) ((?:whose|without|on hosts) (?:(?!,? and |, ).)*)")
 SEEN = rf"(\d+)(?: to (\d+))? repeats find {FACTOR}(?: to {FACTOR})?( here)? in 8 of 10 cases"
 
 
@@ -1078,10 +1079,10 @@ def _notice(text: str, records: Sequence[Record]) -> str:
             run.status == NOT_AVAILABLE and run.reason == found[3] and run.case.placement == found[2]
             for run in records
         ),
-        r"The answers are of runs with CPUs (\d+) ns apart, (\d+) of (\d+); the others stand in rows of "
-        r"their own, not ranked\.": lambda found: _of_state(records, found),
-        r"(\d+) of them took 10 s or more and (?:was|were) probed at both ends only: the CPUs may have moved "
-        r"within\.": lambda found: 0 < int(found[1]) <= len(ok),
+        r"The answers use (\d+) of (\d+) runs: (.*?)\."
+        r"( The others stand in rows of their own, not ranked\.)?": lambda found: _of_state(records, found),
+        r"(\d+) of those with CPUs \d+ ns apart took 10 s or more and (?:was|were) probed at both ends only: "
+        r"the CPUs may have moved within\.": lambda found: 0 < int(found[1]) <= len(ok),
         r"On (.*), a round trip of a cache line took (.*)\.": lambda found: _round_trips(records, found[2]),
     }
     for pattern, holds in rules.items():
@@ -1113,10 +1114,18 @@ def _cliff(records: Sequence[Record], group: str, placement: str, label: str, *s
 def _of_state(records: Sequence[Record], found: re.Match[str]) -> bool:
     """The rest stand in placements of their states; a state has been seen to span 27 to 77 ns."""
     made = [run for run in records if run.status == OK and run.series and run.verdict != CONTRADICTED]
-    own = [run for run in made if STATE not in run.metadata]
-    probed = [value for run in own for values in run.probes["round trip"].values() for value in values]
-    near_ = (abs(np.log(np.array(probed) * 1e9 / float(found[1]))) < np.log(2)).all()
-    return bool(near_) and (int(found[2]), int(found[3])) == (len(own), len(made))
+    ranked = [run for run in made if STATE not in run.metadata]
+    counts = {what: int(number or len(ranked)) for number, what in NUMBERED.findall(found[3])}
+    unread = sum(not run.probes.get("round trip") for run in ranked)
+    assert counts.pop("without a reading of that distance", 0) == unread, found[3]
+    [ns] = re.findall(r"whose CPUs were (\d+) ns apart", found[3])
+    readings = [[*chain(*run.probes.get("round trip", {}).values())] for run in ranked]
+    near_ = sum(
+        all(abs(math.log(value * 1e9 / float(ns))) < math.log(2) for value in of) for of in readings if of
+    )
+    assert counts[f"whose CPUs were {ns} ns apart"] <= near_, found[3]
+    assert sum(counts.values()) + unread == len(ranked) and bool(found[4]) == (len(ranked) < len(made))
+    return (int(found[1]), int(found[2])) == (len(ranked), len(made))
 
 
 def _round_trips(records: Sequence[Record], text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import build_campaigns
 import build_records as make
+import plain_screen
 import pytest
 from history_data import FIRST, key, metrics_of, name_of, row
 
@@ -159,13 +160,29 @@ def test_values_of_several_states_are_never_together() -> None:
     assert named["SHM"] == named["SHM-1"] == "60 ns apart" and named["SHM (300 ns apart)"] == "300 ns apart"
     said = " ".join(notices(comparison))
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
-    assert "CPUs 60 ns apart, 11 of 19" in said and "both ends only" not in said
+    answers = "The answers use 11 of 19 runs: those whose CPUs were 60 ns apart. The others stand in rows"
+    assert answers in said and "both ends only" not in said
     busy = [replace(one, condition=DISTURBED) for one in mixed]
-    assert "CPUs 60 ns apart, 11 of 19" in " ".join(notices(compare(busy)))
+    assert answers in " ".join(notices(compare(busy)))
     long = [run(30 + number, NEAR, seconds=12) for number in range(2)]
-    assert "2 of them took 10 s or more and were probed at both ends only" in " ".join(
+    assert "2 of those with CPUs 60 ns apart took 10 s or more and were probed at both ends only" in " ".join(
         notices(compare(mixed + long))
     )
+
+
+def test_runs_without_a_reading_do_not_count_as_near() -> None:
+    """Cases that no run probed, or in which all CPUs moved, are ranked, and said to be so."""
+    mixed = runs("nfnfnfnnnx-") + runs("-----", "TCP") + runs("xxx", "SHM-2")
+    elsewhere = [
+        replace(run, probes={ROUND_TRIP: {"node2, same socket": [9e-8]}}) for run in runs("--", "NET")
+    ]
+    comparison = compare([*mixed, *elsewhere])
+    [text] = [text for text in notices(comparison) if text.startswith("The answers")]
+    assert text.startswith(
+        "The answers use 16 of 21 runs: 6 whose CPUs were 60 ns apart, 5 without a reading of that distance, "
+        "3 whose CPUs moved and 2 on hosts whose CPUs did not move. The others stand"
+    )
+    plain_screen.hold(comparison, summary(comparison))
 
 
 def test_one_state_is_never_said() -> None:

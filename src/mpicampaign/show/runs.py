@@ -19,6 +19,7 @@ from mpicampaign.base.records import (
     OK,
     QUIET,
     RANKED,
+    ROUND_TRIP,
     STATE,
     UNVERIFIED,
     WITH,
@@ -29,7 +30,7 @@ from mpicampaign.base.records import (
 from mpicampaign.base.text import listed, visible
 from mpicampaign.compare.findings import TuningCliff, end_of
 from mpicampaign.compare.rows import Row, with_values
-from mpicampaign.compare.states import ProbedPlace, States, nanoseconds
+from mpicampaign.compare.states import UNKNOWN, ProbedPlace, States, nanoseconds
 from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
 
@@ -225,14 +226,13 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
     states = comparison.states
     if states.names:
         runs = _with_values(comparison.records)
-        own = [run for run in runs if STATE not in run.metadata]
-        yield (
-            f"The answers are of runs with CPUs {states.headline}, {len(own)} of {len(runs)}; the "
-            "others stand in rows of their own, not ranked."
-        )
-        if unseen := sum(run.suite != "kernel" and _seconds(run) >= LONG for run in own):
+        ranked = [run for run in runs if STATE not in run.metadata]
+        rest = "" if len(ranked) == len(runs) else " The others stand in rows of their own, not ranked."
+        yield f"The answers use {len(ranked)} of {len(runs)} runs: {_distances(ranked, states)}.{rest}"
+        near = [run for run in ranked if states.name_of(run) == states.headline]
+        if unseen := sum(run.suite != "kernel" and _seconds(run) >= LONG for run in near):
             took = f"took {LONG} s or more and {'was' if unseen == 1 else 'were'} probed at both ends only"
-            yield f"{unseen} of them {took}: the CPUs may have moved within."
+            yield f"{unseen} of those with CPUs {states.headline} {took}: the CPUs may have moved within."
     for place in states.places:
         if not place.several:
             yield from _single_runs_texts(comparison, place)
@@ -250,6 +250,22 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
             f"On {visible(one.host)}, CPUs of two sockets are as near as those of one ({ends}): only what "
             "the machine says tells them apart."
         )
+
+
+def _distances(ranked: Sequence[Record], states: States) -> str:
+    """How many of the runs had their CPUs at the distance that is ranked; a run without a reading had not."""
+
+    def distance_of(run: Record) -> str:
+        if (name := states.name_of(run)) == states.headline:
+            return f"whose CPUs were {name}"
+        if not run.probes.get(ROUND_TRIP):
+            return "without a reading of that distance"
+        return "whose CPUs moved" if name == UNKNOWN else "on hosts whose CPUs did not move"
+
+    counted = Counter(map(distance_of, ranked))
+    if len(counted) == 1:
+        return f"those {next(iter(counted))}"
+    return listed([f"{number} {distance}" for distance, number in counted.most_common()])
 
 
 def _single_runs_texts(comparison: Comparison, place: ProbedPlace) -> Iterator[str]:
