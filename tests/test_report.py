@@ -18,7 +18,6 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.ranking.answer import behind
-from mpicampaign.questions.two_sides.find import changes_since
 from mpicampaign.report.draw_figures import Figure, draw_all
 from mpicampaign.report.questions import answers
 from mpicampaign.report.write import write_report
@@ -100,17 +99,6 @@ def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> Non
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
     text = written(tmp_path, NO_DEVICE)
     assert len(Page(text).scripts) == 1 and 'id="curves"' not in text
-
-
-def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
-    records = make.campaign() + make.campaign(host_group="other", factor=2)
-    earlier = make.campaign(factor=2)
-    text = written(tmp_path, records, changes=changes_since(earlier, records, (1024,)))
-    changed = re.findall(r'<span class="change[^>]*>([^<]*)<', text)
-    assert changed and all(words.startswith("× ") for words in changed)
-    assert any(words.endswith(" significant") and "not" not in words for words in changed)
-    assert "the earlier series" in text
-    assert 'class="change' not in written(tmp_path, records)
 
 
 def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> None:

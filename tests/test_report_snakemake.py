@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -60,16 +59,3 @@ def test_files_of_others_among_the_figures_survive_a_new_report(finished: Projec
     assert mine.read_text() == "kept"
     again = snakemake(finished)
     assert "nothing to do, all " in again.stderr
-
-
-@pytest.mark.full
-def test_what_changed_since_the_last_report_is_known_to_the_next(finished: ProjectCopy) -> None:
-    folder = finished.folder / "results/campaign"
-    records = folder / "records.jsonl"
-    earlier = re.sub(r'"(started|ended)":"\d{4}', r'"\1":"2001', records.read_text())
-    assert earlier != records.read_text()
-    records.write_text(earlier)
-    done = snakemake(finished, "--forcerun", "report")
-    assert done.returncode == 0, done.stderr
-    assert '"started":"2001' in (folder / "earlier.jsonl").read_text()
-    assert '"started":"2001' not in records.read_text()

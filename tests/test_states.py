@@ -39,7 +39,7 @@ from mpicampaign.history.curves import Cause, Curve, curves_of
 from mpicampaign.history.rows import OBSERVED, round_trips_text
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.questions.limits.find import PASSED, judge
-from mpicampaign.questions.two_sides.find import Side, changes_since, two_sides
+from mpicampaign.questions.two_sides.find import Side, two_sides
 from mpicampaign.report.filter import select
 from mpicampaign.report.make import to_csv, to_terminal
 from mpicampaign.report.summary import notices, summary
@@ -263,11 +263,6 @@ def test_two_sides_are_compared_in_each_state_whatever_its_middle() -> None:
     found = two_sides(Side("A", runs("nfnfnfnnnn")), elsewhere, (), OBSERVED, NAMES)
     assert {one.row.case.placement: one.ratio for one in found.both} == {"SHM": ratio}
     assert (STATE, "60 ns apart", "one") in found.recorded
-    changes = changes_since(runs("ffffffnfnnn"), runs("nfnfnfnnnn"), ())
-    rows = compare(runs("nfnfnfnnnn")).tables[0].rows
-    found = {row.case.placement: changes.of(row, row.cells[0].metric) for row in rows}
-    earlier = {name: change.before.n for name, change in found.items() if change}
-    assert earlier == {"SHM": 4, "SHM (300 ns apart)": 7}
 
 
 def test_a_machine_in_one_state_then_and_another_now_is_compared_and_says_so() -> None:

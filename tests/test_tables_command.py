@@ -142,21 +142,11 @@ def test_contradicted_runs_have_no_metrics(
     assert err.endswith("; contradicted and failed runs have none\n")
 
 
-def test_an_earlier_series_is_given_or_found(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+def test_since_is_refused_with_the_command_in_its_place(
+    capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    header, records = read_records(folder / "records.jsonl")
-    then = [replace(run, started=run.started and "2025-01-02T03:04:05Z") for run in records]
-    write_records(tmp_path / "records.jsonl", header, records)
-    assert "change_verdict" not in chosen(capsys, tmp_path)[0]
-    write_records(tmp_path / "then.jsonl", header, then)
-    given = chosen(capsys, tmp_path, "--since", str(tmp_path / "then.jsonl"))
-    assert given[0]["change_verdict"] == "not tested: measured one after the other"
-    (tmp_path / "then.jsonl").rename(tmp_path / "earlier.jsonl")
-    assert chosen(capsys, tmp_path) == given
-    write_records(tmp_path / "other.jsonl", Header("another"), then)
-    err = call(capsys, tmp_path, "--since", str(tmp_path / "other.jsonl"))[2]
-    assert "is of campaign 'another', not 'c'" in err
+    status, _, err = call(capsys, folder, "--since", "results/then")
+    assert status == 2 and f"mpicampaign compare results/then {folder}" in err
 
 
 def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

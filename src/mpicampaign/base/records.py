@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import msgspec
 
 RECORDS = "records.jsonl"  # in a campaign's folder
-EARLIER_FILE = "earlier.jsonl"  # beside it: runs that others replaced
 FORMAT = "mpicampaign-records"
 VERSION = 3
 

@@ -51,21 +51,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sights(prepared: Prepared) -> list[str]:
-    """What the repeats will see, where the last report or an earlier series knows the spread."""
-    from mpicampaign.base.records import EARLIER_FILE, RECORDS, read_records
+    """What the repeats will see, where the last report knows the spread."""
+    from mpicampaign.base.records import RECORDS, read_records
 
     planned: dict[str, int] = {}
     for each in prepared.plan.cases:
         planned[each.case.benchmark] = max(planned.get(each.case.benchmark, 0), each.repeats)
-    for name, series in ((RECORDS, "the last report"), (EARLIER_FILE, "the earlier series")):
-        if (file := prepared.folder / name).is_file():
-            from mpicampaign.compare.compare import compare
-            from mpicampaign.report.sights import sight_lines
+    if not (file := prepared.folder / RECORDS).is_file():
+        return []
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.report.sights import sight_lines
 
-            _, records = read_records(file)
-            if lines := sight_lines(compare(records), planned):
-                return [f"by the spread in {series}{_added(prepared)}:", *lines]
-    return []
+    lines = sight_lines(compare(read_records(file)[1]), planned)
+    return [f"by the spread in the last report{_added(prepared)}:", *lines] if lines else []
 
 
 def _added(prepared: Prepared) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from argparse import SUPPRESS
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH_UNITS
 from mpicampaign.base.errors import Problem, UserError
@@ -24,10 +24,6 @@ from mpicampaign.cli.output import print_lines
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
 from mpicampaign.show.writer import DataWriter, TextWriter, Writer, format_names, writer
 
-if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find import Changes
-
-
 _MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
 _RESULTS = (
@@ -36,7 +32,7 @@ _RESULTS = (
 )
 
 _IGNORED_BY = {
-    "--list": ("benchmark", "metric", "host_group", "placement", "repeat", "columns", "output", "since"),
+    "--list": ("benchmark", "metric", "host_group", "placement", "repeat", "columns", "output"),
     f"--layout {MATRIX}": ("columns",),
     f"--layout {LONG}": ("statistic",),
 }
@@ -71,9 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_names(parser, "--columns", "only these columns; --list shows the names")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
-    parser.add_argument(
-        "--since", type=Path, metavar="RESULTS", help="show changes since this earlier series"
-    )
+    parser.add_argument("--since", help=SUPPRESS)
     parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
@@ -101,9 +95,8 @@ def run(options: argparse.Namespace) -> int:
         print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
     shown = select(comparison, view.only)
-    changes = _changes(options.since, path, header, records, view)
     width = WIDTH if options.output else terminal_width()
-    content = tables(shown, options.format, view, header.campaign, changes, width)
+    content = tables(shown, options.format, view, header.campaign, width)
     write_table(content, options.output, options.format)
     return DONE
 
@@ -118,13 +111,24 @@ def _view(options: argparse.Namespace) -> View:
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
     view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
-    problems = [*_ignored(options), *unknown("--columns", columns, _columns(type(writer(options.format))))]
+    problems = [
+        *_removed(options),
+        *_ignored(options),
+        *unknown("--columns", columns, _columns(type(writer(options.format)))),
+    ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
         problems.append(Problem(f"must be between 0 and {_MOST_DECIMALS}", key="--decimals", value=value))
     if problems:
         raise UserError(problems)
     return view
+
+
+def _removed(options: argparse.Namespace) -> Iterator[Problem]:
+    """Options of earlier versions, each with what takes its place."""
+    if options.since is not None:
+        hint = f"mpicampaign compare {options.since} {options.results or options.campaign}"
+        yield Problem("compare takes its place", key="--since", hint=hint)
 
 
 def _ignored(options: argparse.Namespace) -> Iterator[Problem]:
@@ -156,12 +160,12 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
 
 def _columns(kind: type[Writer]) -> Sequence[str]:
     """The columns that can be chosen in formats of this kind."""
-    from mpicampaign.report.data import CHANGE_COLUMNS, COLUMNS, plain_name
+    from mpicampaign.report.data import COLUMNS, plain_name
     from mpicampaign.show.tables import LONG_COLUMNS
 
     if kind is TextWriter:
         return LONG_COLUMNS
-    return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
+    return [plain_name(column.name) for column in COLUMNS]
 
 
 def records_in(place: Path) -> tuple[Header, list[Record]]:
@@ -210,25 +214,6 @@ def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
     if wrong and printed:
         message = "no run printed this size"
         raise UserError([Problem(message, key="--sizes", value=size, hint=hint) for size in wrong])
-
-
-def _changes(
-    since: Path | None, path: Path, header: Header, records: Sequence[Record], view: View
-) -> Changes | None:
-    """Changes since the given earlier series, or since the one kept in the results folder."""
-    from mpicampaign.base.records import read_records
-    from mpicampaign.questions.two_sides.find import changes_since, check_earlier, earlier_series
-
-    if since is None:
-        return earlier_series(path.parent, records, view.table_sizes)
-    earlier_file = _records_file(since)
-    other, earlier = read_records(earlier_file)
-    if other.campaign != header.campaign:
-        message = f"is of campaign {other.campaign!r}, not {header.campaign!r}"
-        hint = "a series is the same campaign on another date"
-        raise UserError(Problem(message, file=str(earlier_file), hint=hint))
-    check_earlier(str(earlier_file), records, earlier)
-    return changes_since(earlier, records, view.table_sizes)
 
 
 def write_table(content: bytes, output: Path | None, form: str) -> None:

@@ -24,7 +24,6 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.questions.races.write_settings import write_settings
-from mpicampaign.questions.two_sides.find import earlier_series, keep_earlier
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.filter import check_attribute
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
@@ -68,8 +67,6 @@ def analyse(
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
         beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
-    else:
-        keep_earlier(folder, records, lines)
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
@@ -87,7 +84,6 @@ def analyse(
         provenance=_provenance(folder, plan),
         beside=beside,
         view=view,
-        changes=earlier_series(folder, records, view.table_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
     if not selection:
@@ -124,7 +120,6 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference)
     lines = [*map(record_line, records)]
-    keep_earlier(folder, records, lines)
     keep(folder, plan_of(folder).campaign, presentation.title, view, lines, comparison)
     return records, comparison
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base import records
 from mpicampaign.base.dimension import BANDWIDTH
@@ -18,14 +18,11 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import States
 from mpicampaign.compare.tables import Comparison, Matrix
 from mpicampaign.questions.machine.say_tables import members_grid
-from mpicampaign.show.cells import MetricCell, change_verdict, metric_cell
+from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid, Kind, Value
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT, MATRIX, View
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find import Changes
 
 
 class Column(NamedTuple):
@@ -41,14 +38,14 @@ def plain_name(column: str) -> str:
     return column.split(" [")[0]
 
 
-def data_grid(comparison: Comparison, view: View, changes: Changes | None = None) -> Grid:
+def data_grid(comparison: Comparison, view: View) -> Grid:
     """All tables as one, in the layout of the view."""
     if comparison.machines and not comparison.tables:
         return members_grid(comparison.machines)
     if view.layout == MATRIX:
         found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
-        return _matrix_data(found, view, changes)
-    return long_data(comparison, view, changes)
+        return _matrix_data(found, view)
+    return long_data(comparison, view)
 
 
 # Long layout: a line for each row and metric
@@ -179,24 +176,11 @@ _IDENTITY = (
         "newest_run", str, lambda line: max((run.ended for run, _ in line.row.curves), default="") or None
     ),
 )
-_SINCE = (
-    _at("ratio_to_earlier_median [1]", float, "change.ratio"),
-    Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
-)
-CHANGE_COLUMNS = (
-    _at("earlier_n", int, "change.before.n"),
-    _measured("earlier_median [unit]", "change.before.summary.median"),
-    _SINCE[0],
-    _at("change_p [1]", float, "change.pair.p"),
-    _at("change_significant", bool, "change.pair.shown"),
-    _SINCE[1],
-)
 
 
 def long_data(
     comparison: Comparison,
     view: View = DEFAULT,
-    changes: Changes | None = None,
     *,
     with_identity: bool = False,
 ) -> Grid:
@@ -206,14 +190,13 @@ def long_data(
     ----------
     view : its columns are names without units, in the order in which they are shown behind those that say
         which row and metric it is; all where empty
-    changes : adds how the values differ from those of an earlier series
     with_identity : adds what tells whether values that were written at two times are of one measurement
     """
     if view.columns:
-        named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS, *BLOCK_COLUMNS)}
+        named = {plain_name(column.name): column for column in (*COLUMNS, *BLOCK_COLUMNS)}
         chosen = [*dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])]
     else:
-        chosen = [*COLUMNS, *(CHANGE_COLUMNS if changes is not None else ())]
+        chosen = [*COLUMNS]
         chosen += BLOCK_COLUMNS if comparison.blocks else ()
         several = any(row.case.library for table in comparison.tables for row in table.rows)
         chosen += [_at("mpi_library", str, "row.case.library")] if several else []
@@ -222,9 +205,7 @@ def long_data(
             chosen.append(Column("machine_state", str, lambda line: _states_of(line.row, states)))
         if view.by:
             chosen.append(Column(view.by, str, lambda line: visible(line.row.attributes.get(view.by, ""))))
-    lines = tuple(
-        tuple(column.value(line) for column in chosen) for line in _lines(comparison, changes, view)
-    )
+    lines = tuple(tuple(column.value(line) for column in chosen) for line in _lines(comparison, view))
     header = tuple(_head(column.name, view) for column in chosen)
     return Grid("", len(_NAMES), header, lines, kinds=tuple(column.kind for column in chosen))
 
@@ -239,13 +220,13 @@ def _head(name: str, view: View) -> str:
     return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
-def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterator[MetricCell]:
+def _lines(comparison: Comparison, view: View) -> Iterator[MetricCell]:
     for row in (row for table in comparison.with_startup.tables for row in table.rows):
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
         for metric in metrics:
             in_blocks = (one for one in comparison.blocks if one.metric == metric)
             own = next((one for one in in_blocks if one.place_of(row) is not None), None)
-            yield metric_cell(row, metric, view, changes)._replace(blocks=own)
+            yield metric_cell(row, metric, view)._replace(blocks=own)
         if not metrics:
             yield MetricCell(row, None, view)
 
@@ -281,18 +262,16 @@ _OF_PLACEMENT = (
 )
 
 
-def _matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
-    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
+def _matrix_data(found: Sequence[Matrix], view: View) -> Grid:
+    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes."""
     placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
-    columns = (*_OF_PLACEMENT, *(_SINCE if changes is not None else ()))
-    header = (f"{placement} {_head(column.name, view)}" for placement in placements for column in columns)
-    kinds = [column.kind for column in columns] * len(placements)
+    heads = [_head(column.name, view) for column in _OF_PLACEMENT]
+    header = (f"{placement} {head}" for placement in placements for head in heads)
+    kinds = [column.kind for column in _OF_PLACEMENT] * len(placements)
     lines = []
     for one in found:
         for group in one.host_groups:
-            boxes = (
-                _matrix_values(one, group, placement, columns, view, changes) for placement in placements
-            )
+            boxes = (_matrix_values(one, group, placement, view) for placement in placements)
             lines.append((*_matrix_names(one, group, view), *(value for values in boxes for value in values)))
     names = tuple(_MATRIX_NAMES)
     return Grid("", len(names), (*names, *header), tuple(lines), kinds=(*_MATRIX_NAMES.values(), *kinds))
@@ -306,17 +285,9 @@ def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]
     return (*names, view.statistic, unit, visible(case.system), visible(case.host_group))
 
 
-def _matrix_values(
-    one: Matrix,
-    host_group: str,
-    placement: str,
-    columns: Sequence[Column],
-    view: View,
-    changes: Changes | None,
-) -> tuple[Value, ...]:
+def _matrix_values(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
     row = one.row(host_group, placement)
     if row is None:  # the campaign has no such case
-        absent = (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
-        return (*absent, *[None] * (len(columns) - len(absent)))
-    line = metric_cell(row, one.metric, view, changes)
-    return tuple(column.value(line) for column in columns)
+        return (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
+    line = metric_cell(row, one.metric, view)
+    return tuple(column.value(line) for column in _OF_PLACEMENT)

@@ -24,7 +24,6 @@ from mpicampaign.questions.ranking.say import (
     untested_lines,
 )
 from mpicampaign.questions.ranking.say_pairs import pair_sentence, pair_sentences
-from mpicampaign.questions.two_sides.find import Changes
 from mpicampaign.report.data import data_grid
 from mpicampaign.report.questions import nodes_of_questions, tables_of_questions
 from mpicampaign.report.summary import summary
@@ -45,7 +44,6 @@ def tables(
     form: str,
     view: View = DEFAULT,
     campaign: str = "",
-    changes: Changes | None = None,
     width: int = WIDTH,
 ) -> bytes:
     """All tables of a comparison in one format.
@@ -54,12 +52,11 @@ def tables(
     ----------
     comparison : holds just what is to be shown
     campaign : its name, for JSON and Parquet
-    changes : the earlier series that medians are compared with
     width : columns of the terminal
     """
     chosen = writer(form)
     if isinstance(chosen, DataWriter):
-        return chosen.write(data_grid(comparison, view, changes), campaign)
+        return chosen.write(data_grid(comparison, view), campaign)
     once = form != "latex"  # where a table floats by itself
     whole = form == "terminal" and view.only == Filter()  # of a part the rankings are not those of all
     answer = [Paragraph(f"{summary(comparison, view).lead}.")] if whole else []
@@ -69,7 +66,7 @@ def tables(
     meaning = [Paragraph(text) for text in legend if text]
     beside = tables_of_questions(comparison, view) if view.layout == LONG else []
     of_machines = machine_nodes(comparison.machines) if view.layout == LONG else []
-    found = grids(comparison, view, changes, notes_once=once)
+    found = grids(comparison, view, notes_once=once)
     document = [*answer, *of_machines, *found, *beside, *meaning]
     text = terminal_text(document, width) if form == "terminal" else chosen.write(document)
     return text.encode("utf-8")

@@ -20,7 +20,7 @@ from mpicampaign.questions.published.say import published_nodes
 from mpicampaign.questions.ranking.find import Pair, Ranking
 from mpicampaign.questions.ranking.say import disturbed_lines, verdict
 from mpicampaign.questions.ranking.say_pairs import factor_text, precision_text
-from mpicampaign.show.cells import STATISTICS, change_ratio, change_verdict, metric_cell
+from mpicampaign.show.cells import STATISTICS, metric_cell
 from mpicampaign.show.charts.curves import WIRE
 from mpicampaign.show.document import (
     Box,
@@ -41,7 +41,6 @@ from mpicampaign.show.view import probability
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find import Both
     from mpicampaign.show.source import ReportSource
 
 
@@ -129,8 +128,8 @@ def _row_head(source: ReportSource, row: Row) -> tuple[Box, Box]:
 
 
 def _cell(source: ReportSource, row: Row, metric: Metric, is_full: bool) -> Box:
-    """The median, which leads to its runs; below, the interval and the change; in full mean and range."""
-    shown = metric_cell(row, metric, source.view, source.changes)
+    """The median, which leads to its runs; below, the interval; in full mean and range."""
+    shown = metric_cell(row, metric, source.view)
     if shown.reasons:
         return Box(kind_name(shown.reasons[0].kind), role="none")
     median, mean, low, high = map(shown.box, STATISTICS)
@@ -139,21 +138,10 @@ def _cell(source: ReportSource, row: Row, metric: Metric, is_full: bool) -> Box:
     small += [f"of {shown.bound}"] if shown.bound else []
     below = (
         Span(shown.interval, "interval"),
-        *_change(shown.change),
         *(Span(text, "small") for text in small),
     )
     text = f"{median.text} %" if metric.bound else median.text
     return median._replace(text=Span(text, link=source.runs_of(row)), below=below)
-
-
-def _change(change: Both | None) -> tuple[Span, ...]:
-    """How a median changed since the earlier series, where there is one."""
-    if change is None or not change_ratio(change):
-        return ()
-    known = "significant" if change.pair.shown else "not significant"
-    known = known if change.pair.tested else "not tested"
-    role = "change warn" if change.pair.shown else "change"
-    return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
 
 
 # Rankings and doubts

@@ -21,7 +21,6 @@ from mpicampaign.questions.balance.draw import not_drawn
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
-from mpicampaign.questions.two_sides.find import Changes
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.summary import first_screen
 from mpicampaign.report.tables import (
@@ -79,7 +78,6 @@ def write_report(
     provenance: dict[str, str] | None = None,
     beside: Sequence[str] = (),
     view: View = DEFAULT,
-    changes: Changes | None = None,
     history: str = "",
 ) -> None:
     """Write the report.
@@ -92,12 +90,11 @@ def write_report(
     campaign_text : the campaign file, shown as it is
     provenance : further facts to show, such as the version of this program
     beside : lines on results that are there and have no part in the report
-    changes : the earlier series that medians are compared with
     history : address of the campaign's history, where it has one
     """
     title = campaign_title or campaign_name or "MPI campaign"
     own = (*comparison.records, *told_runs(comparison.machines))
-    source = ReportSource(comparison, own, view, path.parent, runs.anchors(own), changes)
+    source = ReportSource(comparison, own, view, path.parent, runs.anchors(own))
     ordinary = [record for record in records if not is_of_machine(record)]
     charts = interactive_charts(Scene(comparison, view))
     tables = [tables_section(source)] if comparison.tables else []
@@ -161,7 +158,7 @@ def header(
 
 def tables_section(source: ReportSource) -> Section:
     """The comparison of each benchmark."""
-    comparison, changes = source.comparison, source.changes
+    comparison = source.comparison
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     legend = "Median over repeats, below it its order-statistic interval"
     legend += f" ({coverages}). " if coverages else ". "
@@ -169,10 +166,6 @@ def tables_section(source: ReportSource) -> Section:
     legend += "Contradicted and failed runs are shown, but left out of all numbers. "
     legend += "Each median leads to its runs."
     legend += f" {OF_OWN_REPEATS}" if comparison.apart_in_time else ""
-    if changes:
-        since = changes.since or "at an unknown date"
-        legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
-        legend += " tested alone at 5 % where the runs of both took turns."
     numbered = {
         f"table-{number}": table for number, table in enumerate(filter(runs.offered, comparison.tables), 1)
     }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from mpicampaign.base.errors import BusyError, Problem, UserError
 from mpicampaign.base.files import locked
 from mpicampaign.base.identity import differences
-from mpicampaign.base.records import EARLIER_FILE, RECORDS, REPEATS
+from mpicampaign.base.records import RECORDS, REPEATS
 from mpicampaign.campaign.file import read_with_includes
 from mpicampaign.campaign.model import Schedule
 from mpicampaign.collect.looks import FILE as LOOKS
@@ -194,10 +194,8 @@ class _Tick:
                 self._say(f"not packed: {line}")
             for line in self.store.problems:  # said now: what was set aside is not found again
                 self._say(line)
-        records, runs = self.folder / RECORDS, self.folder / "runs"
-        if records.is_file():
-            records.replace(self.folder / EARLIER_FILE)  # the report compares with it
-        for of_series in (SUBMISSIONS, NEW_RUNS, LOOKS):
+        runs = self.folder / "runs"
+        for of_series in (RECORDS, SUBMISSIONS, NEW_RUNS, LOOKS):
             (self.folder / of_series).unlink(missing_ok=True)
         if runs.is_dir():
             packed = {member.path for member in self.store.manifest(series.name)}

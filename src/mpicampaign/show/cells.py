@@ -5,8 +5,8 @@ Every table and sentence takes these from here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.records import NOT_AVAILABLE
@@ -19,14 +19,10 @@ from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
 from mpicampaign.show.document import Box
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import View, probability, size_range
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find import Both, Changes
+from mpicampaign.show.view import View, size_range
 
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")
-NO_EARLIER = "no earlier value"
 
 
 # Names of rows
@@ -64,13 +60,12 @@ def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Ro
 class MetricCell(NamedTuple):
     """One metric of one row; no cell where the row has no metric.
 
-    ``change``: since an earlier series. ``blocks``: of its block design.
+    ``blocks``: of its block design.
     """
 
     row: Row
     cell: Cell | None
     view: View
-    change: Both | None = None
     blocks: InBlocks | None = None
 
     @property
@@ -120,23 +115,14 @@ class MetricCell(NamedTuple):
         return Box(text, marks_of(self.row), value, ends=ends)
 
 
-def metric_cell(row: Row, metric: Metric, view: View, changes: Changes | None = None) -> MetricCell:
+def metric_cell(row: Row, metric: Metric, view: View) -> MetricCell:
     """The cell of a metric of the row's table."""
-    return MetricCell(row, row.cell(metric), view, changes.of(row, metric) if changes else None)
+    return MetricCell(row, row.cell(metric), view)
 
 
 def absent_box(reasons: Absence, mark: str) -> Box:
     """What stands in the place of a value; ``mark``: of the footnote with the reasons."""
     return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (mark,))
-
-
-def change_box(change: Both | None, mark: Callable[[str], str]) -> Box:
-    """The ratio to the earlier median; whether it is more than chance is a footnote."""
-    if change is None:
-        return Box(NO_VALUE, (mark(NO_EARLIER),))
-    text = "significant at 5 %, tested alone" if change.pair.shown else "not significant"
-    text = text if change.pair.tested else change_verdict(change)
-    return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))
 
 
 # Published values
@@ -156,18 +142,3 @@ def published_sources(table: Table) -> list[str]:
     """Where the published rows of a table are from."""
     sources = dict.fromkeys((row.reference, row.source) for row in table.published)
     return [visible(f"published, {name}: {source}") for name, source in sources]
-
-
-# Before and now
-
-
-def change_ratio(change: Both) -> str:
-    """``× 1.03``; empty where the earlier median is 0."""
-    return "" if change.ratio is None else f"× {change.ratio:#.3g}"
-
-
-def change_verdict(change: Both) -> str:
-    """Whether the change is more than chance, or why no test was possible."""
-    if change.pair.p is None:
-        return f"not tested: {change.pair.reason}"
-    return f"{'significant' if change.pair.shown else 'not significant'}, {probability(change.pair.p)}"

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.show.view import View
 
 
@@ -29,7 +28,6 @@ class ReportSource:
     view: View
     folder: Path
     anchors: Mapping[Case, str]
-    changes: Changes | None = None
 
     def unit_of(self, metric: Metric) -> Span:
         """The metric's unit, as heads show it."""

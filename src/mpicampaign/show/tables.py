@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import Case
 from mpicampaign.base.text import visible
@@ -24,17 +23,12 @@ from mpicampaign.show.runs import condition_note, explained, marks_of, offered
 from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
 from mpicampaign.show.view import MATRIX, View
 
-if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find import Changes
-
-LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
+LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound")
 _MOST_LINES = 12  # of published values of a metric in the terminal
-_OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
+_OPTIONAL = ("at", "bound")  # shown only where some row has them, unless asked for
 
 
-def grids(
-    comparison: Comparison, view: View, changes: Changes | None = None, *, notes_once: bool = True
-) -> list[Grid]:
+def grids(comparison: Comparison, view: View, *, notes_once: bool = True) -> list[Grid]:
     """The tables that stand alone, in the layout of the view.
 
     ``notes_once``: the tables of a benchmark's metrics have their footnotes together, below the last one; if
@@ -42,7 +36,7 @@ def grids(
     """
     found: list[Grid] = []
     for table in comparison.tables:
-        of_table = _grids_of(comparison, table, view, changes)
+        of_table = _grids_of(comparison, table, view)
         if notes_once:
             found += _below_the_last(of_table)
             continue
@@ -60,13 +54,13 @@ def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
     return [*bare[:-1], *(replace(grid, footnotes=tuple(ordered)) for grid in bare[-1:])]
 
 
-def _grids_of(comparison: Comparison, table: Table, view: View, changes: Changes | None) -> list[Grid]:
+def _grids_of(comparison: Comparison, table: Table, view: View) -> list[Grid]:
     marks: dict[str, str] = {}
     if not table.metrics:
         return [_absent_grid(comparison, table)]
     if view.layout == MATRIX:
-        return _matrix_grids(chosen_matrices(comparison, table, view), view, changes, marks)
-    return [_long_grid(comparison, table, metric, view, changes, marks) for metric in table.metrics]
+        return [_matrix_grid(one, view, marks) for one in chosen_matrices(comparison, table, view)]
+    return [_long_grid(comparison, table, metric, view, marks) for metric in table.metrics]
 
 
 # Matrix
@@ -81,16 +75,6 @@ def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[M
     metrics = [m for m in table.metrics if every or m.headline or m.bound or m.size is not None]
     counts = ranks_of(table.rows)
     return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
-
-
-def _matrix_grids(
-    found: Sequence[Matrix], view: View, changes: Changes | None, marks: dict[str, str]
-) -> list[Grid]:
-    """The grids of several matrices; behind each that of its changes where an earlier series is known."""
-    grids = []
-    for one in found:
-        grids += [_matrix_grid(one, view, marks), *([_change_grid(one, changes, marks)] if changes else [])]
-    return grids
 
 
 def _matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
@@ -112,18 +96,6 @@ def _matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
     return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
 
 
-def _change_grid(found: Matrix, changes: Changes, marks: dict[str, str]) -> Grid:
-    """Host groups × placements: the ratio of the medians to those of an earlier series."""
-    footnotes = Footnotes(marks)
-
-    def box(host_group: str, placement: str) -> Box:
-        row = found.row(host_group, placement)
-        return cells.change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
-
-    title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
-    return _by_placement(title, found, box, footnotes)
-
-
 def _by_placement(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
     lines: tuple[Line, ...] = tuple(
         (group, *(box(group, placement) for placement in found.placements)) for group in found.host_groups
@@ -135,23 +107,18 @@ def _by_placement(title: str, found: Matrix, box: Callable[[str, str], Box], foo
 
 
 def _long_grid(
-    comparison: Comparison,
-    table: Table,
-    metric: Metric,
-    view: View,
-    changes: Changes | None,
-    shared: dict[str, str],
+    comparison: Comparison, table: Table, metric: Metric, view: View, shared: dict[str, str]
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
     footnotes = Footnotes(shared)
-    shown = [cells.metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
+    shown = [cells.metric_cell(row, metric, view) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
     for one in shown:
         said = [texts[one.row.case, text] for text in _said(one)]
         marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
         name = Box(cells.placement_name(table, one.row), () if one.reasons else marks)
-        boxes = _cells(one, marks[0] if one.reasons else "", changes, footnotes)
+        boxes = _cells(one, marks[0] if one.reasons else "")
         lines.append(((comparison.place(one.row), name), boxes))
     used = {name for _, boxes in lines for name, box in boxes.items() if box.text}
     columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
@@ -169,9 +136,7 @@ def _said(shown: cells.MetricCell) -> list[str]:
     return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
 
 
-def _cells(
-    shown: cells.MetricCell, why: str, changes: Changes | None, footnotes: Footnotes
-) -> dict[str, Box]:
+def _cells(shown: cells.MetricCell, why: str) -> dict[str, Box]:
     """The cells of a line by their columns; ``why``: the mark of the reason, in place of the first value."""
     if shown.reasons:
         first = next((name for name in shown.view.columns or LONG_COLUMNS if name != "n"), "")
@@ -179,8 +144,7 @@ def _cells(
         return {"n": Box(planned), first: cells.absent_box(shown.reasons, why)}
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
     boxes = {name: Box(text) for name, text in texts.items()}
-    boxes |= {name: shown.box(name) for name in cells.STATISTICS}
-    return boxes | ({"changed": cells.change_box(shown.change, footnotes.mark)} if changes else {})
+    return boxes | {name: shown.box(name) for name in cells.STATISTICS}
 
 
 def _absent_grid(comparison: Comparison, table: Table) -> Grid:

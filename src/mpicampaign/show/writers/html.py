@@ -23,7 +23,7 @@ from mpicampaign.show.writer import TextWriter
 _WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
-_ELEMENTS = {"small": "small", "change": "span"}
+_ELEMENTS = {"small": "small"}
 _SECTIONS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 
 
