@@ -31,8 +31,6 @@ from mpicampaign.suites.reframe import SUITE, Variable
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reframe"
 HOSTILE = f'{make.HOSTILE} | "a"\n<script>\x00\u202e'
-EARLY = "2021-03-04T05:06:07+01:00|reframe 3.10.1|Slow_1 on alpha:cpu using gnu|jobid=12|"
-EARLY += "{}={}|ref={} (l={}, u={})|{}\n"
 
 
 def take(folder: Path, *sources: Path) -> tuple[Account, list[Record]]:
@@ -83,21 +81,12 @@ def test_logs_of_each_default_format_are_read(tmp_path: Path, name: str, first: 
     assert "ReFrame reports fail" in records[0].verdict_reasons[0]
 
 
-def test_lines_without_a_header_are_read_where_they_are_of_reframe_3(tmp_path: Path) -> None:
-    lines = [EARLY.format("triad", 90.5, 100, -0.1, None, "MB/s"), EARLY.format("lat", 3, 2, None, 0.1, "us")]
-    other = lines[0].replace("jobid=12", "jobid=13").replace("90.5", "None")
-    _, [one, failed] = take(tmp_path, log(tmp_path, *lines, other))
-    assert values(one) == {"triad": 90.5e6, "lat": pytest.approx(3e-6)} and one.job_id == "12"
-    assert one.started == "2021-03-04T04:06:07+00:00" and one.case.benchmark == "Slow_1"
-    assert failed.status == FAILED and failed.reason == "output: ReFrame reports fail"
-
-
 @pytest.mark.parametrize(
     ("header", "cells", "missing"),
     [
         (
-            "job_completion_time|info|num_tasks=num_tasks|perf_var=perf_value|perf_unit",
-            "2026-01-01T00:00:00|Test %n=1 /ab12 @alpha:cpu+gnu|num_tasks=4|rate=7|flops",
+            "job_completion_time|name|system|partition|environ|num_tasks|perf_var|perf_value|perf_unit",
+            "2026-01-01T00:00:00|Test %n=1|alpha|cpu|gnu|4|rate|7|flops",
             "",
         ),
         (
@@ -111,9 +100,14 @@ def test_lines_without_a_header_are_read_where_they_are_of_reframe_3(tmp_path: P
             "check_system, check_partition, check_env",
         ),
         (
-            "job_completion_time|info|rate_value",
-            "2026-01-01|T @a:b+c|7",
+            "job_completion_time|name|system|partition|environ|rate_value",
+            "2026-01-01|T|a|b|c|7",
             "performance variables (columns NAME_value",
+        ),
+        (
+            "job_completion_time|info|perf_var=perf_value|perf_unit",
+            "2026-01-01|T @a:b+c|rate=7|s",
+            "check_name, check_system",
         ),
     ],
 )

@@ -34,31 +34,20 @@ SELECT uuid, size, CASE WHEN size <= ? THEN CAST(json_blob AS TEXT) END FROM
 """
 _NO_VARIABLES = "it has no performance variables"
 
-# Formats without a header line: ReFrame 3's own, and 4's with perflog_compat
-_EARLY = (
-    "job_completion_time|reframe version|info|jobid=jobid|perf_var=perf_value"
-    "|ref=perf_ref (l=perf_lower_thres, u=perf_upper_thres)|perf_unit",
-    "job_completion_time|reframe version|info|jobid=jobid|num_tasks=num_tasks|perf_var=perf_value"
-    "|ref=perf_ref (l=perf_lower_thres, u=perf_upper_thres)|perf_unit",
-)
 _TIMES = ("job_completion_time_unix", "job_completion_time", "asctime")
 _NAMES = ("name", "display_name", "unique_name", "short_name")
-_INFO = re.compile(
-    r"(?P<name>.+?)(?: /[0-9a-f]+)?(?: on | @)(?P<system>[^:\s]+):(?P<partition>[^+\s]+)"
-    r"(?: using |\+)(?P<environ>\S+)"
-)
 _SAME = (*_TIMES[:2], "jobid", "name", "system", "partition", "environ")  # in all lines of a run
 _OF_VARIABLE = ("value", "ref", "lower_thres", "upper_thres", "unit")  # in the order of the database
 
 _Data = Mapping[str, Any]
-_Reader = Callable[[ImportSource], Iterator["_Found"]]
+_Reader = Callable[[ImportSource], Iterator["_RawCase"]]
 
 
 class _UnusableError(Exception):
     """Why a file or a part of it gives no test cases."""
 
 
-class _Found(NamedTuple):
+class _RawCase(NamedTuple):
     """A test case in ReFrame's own names, or why it is none; ``place``: its line, or its session."""
 
     place: str
@@ -75,10 +64,10 @@ def with_test_cases(sources: Sequence[ImportSource]) -> list[ImportSource]:
     readers = {id(source): _reader(source) for source in sources}
     cases: dict[str, ImportSource] = {}
     for reader in _READERS:
-        for source in (each for each in sources if readers[id(each)] is reader):
+        for source in (source for source in sources if readers[id(source)] is reader):
             for case in _cases_of(reader, source):
                 cases.setdefault(case.path, case)
-    return [*(each for each in sources if readers[id(each)] is None), *cases.values()]
+    return [*(source for source in sources if readers[id(source)] is None), *cases.values()]
 
 
 def _reader(source: ImportSource) -> _Reader | None:
@@ -97,19 +86,19 @@ def _reader(source: ImportSource) -> _Reader | None:
     first = begin.partition(b"\n")[0]
     if b"time" not in first and b"reframe" not in first:  # no log lacks both
         return None
-    return _log if _Format.of(first.decode("utf-8", "replace").rstrip("\r")) else None
+    return _log if _LogFormat.of(first.decode("utf-8", "replace").rstrip("\r")) else None
 
 
 def _cases_of(reader: _Reader, source: ImportSource) -> Iterator[ImportSource]:
     """The test cases of a file; a refused source for each part that is none."""
-    found = None
+    raw = None
     try:
-        for found in reader(source):
+        for raw in reader(source):
             try:
-                yield _kept(source, found)
+                yield _as_output(source, raw)
             except _UnusableError as error:
-                yield replace(source, path=f"{source.path}:{found.place}", refused=str(error))
-        if found is None:
+                yield replace(source, path=f"{source.path}:{raw.place}", refused=str(error))
+        if raw is None:
             yield replace(source, refused="a file of ReFrame without any test case")
     except _UnusableError as error:
         yield replace(source, refused=str(error))
@@ -117,15 +106,15 @@ def _cases_of(reader: _Reader, source: ImportSource) -> Iterator[ImportSource]:
         yield replace(source, refused=f"it cannot be read: {error.strerror}")
 
 
-def _kept(source: ImportSource, found: _Found) -> ImportSource:
+def _as_output(source: ImportSource, raw: _RawCase) -> ImportSource:
     """A test case as an output. Its path is the same in all files: time, and values or else the job."""
-    case = _case(found)
+    case = _case(raw)
     names = (case.system, case.partition, case.environ, case.test)
-    values = {name: each.value for name, each in case.variables.items() if each.value is not None}
-    printed = str(found.data.get("job_completion_time") or "")[:19].replace(" ", "T")  # local, in all files
+    values = {name: variable.value for name, variable in case.variables.items() if variable.value is not None}
+    printed = str(raw.data.get("job_completion_time") or "")[:19].replace(" ", "T")  # local, in all files
     time = printed if _LOCAL.fullmatch(printed) else case.completed
-    own = sorted(values.items()) or case.job or found.data.get("uuid") or found.place
-    key = hashlib.sha256(json.dumps([*names, time, own]).encode()).hexdigest()[:12]
+    content = sorted(values.items()) or case.job or raw.data.get("uuid") or raw.place
+    key = hashlib.sha256(json.dumps([*names, time, content]).encode()).hexdigest()[:12]
     path = "/".join(["reframe", *map(label, names), f"{re.sub('[^0-9T]', '', time)[:15]}-{key}.json"])
     if not case.variables and case.result == "pass":
         return replace(source, path=path, refused=_NO_VARIABLES)
@@ -135,15 +124,15 @@ def _kept(source: ImportSource, found: _Found) -> ImportSource:
 # ---- from ReFrame's names
 
 
-def _case(found: _Found) -> TestCase:
-    data = found.data
-    if found.reason:
-        raise _UnusableError(found.reason)
+def _case(raw: _RawCase) -> TestCase:
+    data = raw.data
+    if raw.reason:
+        raise _UnusableError(raw.reason)
     texts = {name: data.get(name) for name in ("name", "system", "partition", "environ", "result")}
     if wrong := [name for name, text in texts.items() if not isinstance(text, str) or not text]:
         raise _UnusableError(f"it has no {' and no '.join(wrong)}")
     completed = _moment(data)
-    if not (completed or found.session):
+    if not (completed or raw.session):
         raise _UnusableError("it has no time that can be read")
     reason = ": ".join(str(data[name]) for name in ("fail_phase", "fail_reason") if data.get(name))
     variables = data.get("perfvalues")
@@ -154,8 +143,8 @@ def _case(found: _Found) -> TestCase:
         environ=str(texts["environ"]),
         result=str(texts["result"]),
         reason=reason[:2000],
-        completed=completed or found.session,
-        session=found.session,
+        completed=completed or raw.session,
+        session=raw.session,
         job=str(data.get("jobid") or "").strip(),
         hosts=_hosts(data.get("job_nodelist")),
         variables=_variables(variables if isinstance(variables, Mapping) else {}),
@@ -165,8 +154,8 @@ def _case(found: _Found) -> TestCase:
 def _variables(values: _Data) -> dict[str, Variable]:
     """By name, without the system in front of it."""
     variables = {}
-    for name, each in values.items():
-        *numbers, unit = (*each, *5 * [None])[:5] if isinstance(each, list) else 5 * [None]
+    for name, entries in values.items():
+        *numbers, unit = (*entries, *5 * [None])[:5] if isinstance(entries, list) else 5 * [None]
         value, reference, lower, upper = map(_number, numbers)
         if lower is upper is None and not reference:  # what ReFrame writes where no reference is given
             reference = None
@@ -212,7 +201,7 @@ def _hosts(value: object) -> tuple[str, ...]:
 # ---- results databases and run reports
 
 
-def _database(source: ImportSource) -> Iterator[_Found]:
+def _database(source: ImportSource) -> Iterator[_RawCase]:
     """The test cases of a results database, session by session."""
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -225,11 +214,13 @@ def _database(source: ImportSource) -> Iterator[_Found]:
             raise _UnusableError(f"a database that cannot be read any further: {error}") from None
 
 
-def _stored(place: str, size: int | None, text: str | None) -> Iterator[_Found]:
+def _stored(place: str, size: int | None, text: str | None) -> Iterator[_RawCase]:
     if text is not None:
         yield from _session(text, place)
         return
-    yield _Found(place, reason=f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty")
+    yield _RawCase(
+        place, reason=f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty"
+    )
 
 
 def _copied(file: Path, folder: Path) -> Path:
@@ -259,14 +250,14 @@ def _check_schema(opened: sqlite3.Connection) -> None:
             raise _UnusableError(f"ReFrame's results database of schema {given!r}; known: {_SCHEMA}")
 
 
-def _report(source: ImportSource) -> Iterator[_Found]:
+def _report(source: ImportSource) -> Iterator[_RawCase]:
     content = read_source(source)
     if isinstance(content, str):
         raise _UnusableError(content)
     return _session(text_of(content), "session")
 
 
-def _session(text: str, place: str) -> Iterator[_Found]:
+def _session(text: str, place: str) -> Iterator[_RawCase]:
     """The test cases of a session, which may be of any shape."""
     try:
         report = json.loads(text)
@@ -274,107 +265,63 @@ def _session(text: str, place: str) -> Iterator[_Found]:
         version = str(about.get("data_version"))
         if version.partition(".")[0] != _DATA:
             reason = f"a run report of version {version[:20]}; known: {_DATA}.x, of ReFrame 4.7 and later"
-            yield _Found(place, reason=reason)
+            yield _RawCase(place, reason=reason)
             return
         began = _moment({"job_completion_time_unix": about.get("time_start_unix")})
         of_runs = enumerate(run["testcases"] for run in report["runs"])
         cases = [(run, number, case) for run, cases in of_runs for number, case in enumerate(cases)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        yield _Found(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
+        yield _RawCase(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
         return
     for run, number, case in cases:
         where = f"{place}, run {run}, case {number}"
         is_mapping = isinstance(case, dict)
-        yield _Found(where, case, began) if is_mapping else _Found(where, reason="it is no mapping")
+        yield _RawCase(where, case, began) if is_mapping else _RawCase(where, reason="it is no mapping")
 
 
 # ---- performance logs
 
 
-class _LogColumn(NamedTuple):
-    """What a column holds: its names, and the text around them."""
-
-    names: tuple[str, ...]
-    pattern: re.Pattern[str] | None
-
-    @classmethod
-    def of(cls, header: str) -> _LogColumn:
-        words = list(re.finditer(r"\w+", header))
-        named = [word for word in words if word[0].startswith("perf_")] or words[-1:]
-        if not named or named[0][0] == header:
-            return cls(tuple(word[0] for word in named), None)
-        edges = [0, *(edge for word in named for edge in word.span()), len(header)]
-        literals = [re.escape(header[a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        return cls(tuple(word[0] for word in named), re.compile("(.*)".join(literals), re.DOTALL))
-
-    def values(self, cell: str) -> Iterator[tuple[str, str]]:
-        match = self.pattern.fullmatch(cell) if self.pattern else None
-        return zip(self.names, match.groups() if match else [cell] * (self.pattern is None), strict=False)
-
-
-class _Format(NamedTuple):
-    """The columns of a log, by its header; ``early``: which lines have no header above them."""
+class _LogFormat(NamedTuple):
+    """The columns of a log, by its header."""
 
     delimiter: str
-    columns: tuple[_LogColumn, ...]
-    early: bool = False
+    columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, line: str) -> _Format | None:
+    def of(cls, header: str) -> _LogFormat | None:
         """The format of a log by its first line; None where it is no log of ReFrame."""
-        form = cls._by(line)
-        names = form.names
-        if names & {*_TIMES} and (names & {*_NAMES, "info"} or any(map(_is_value, names))):
-            return form
-        early = (cls._by(header)._replace(early=True) for header in _EARLY)
-        return next((each for each in early if each.fits(line)), None)
-
-    @classmethod
-    def _by(cls, header: str) -> _Format:
         delimiter = re.match(r"[\w ]*([^\w ])", header)
-        cells = header.split(delimiter[1]) if delimiter else [header]
-        return cls(delimiter[1] if delimiter else "|", tuple(map(_LogColumn.of, cells)))
-
-    @property
-    def names(self) -> set[str]:
-        return {name for column in self.columns for name in column.names}
-
-    def fits(self, line: str) -> bool:
-        cells = line.split(self.delimiter)
-        return len(cells) == len(self.columns) and all(
-            column.pattern is None or column.pattern.fullmatch(cell)
-            for column, cell in zip(self.columns, cells, strict=True)
-        )
+        columns = header.split(delimiter[1]) if delimiter else [header]
+        names = any(_is_value(column) or column in (*_NAMES, "info") for column in columns)
+        is_log = names and not {*_TIMES}.isdisjoint(columns)
+        return cls(delimiter[1] if delimiter else "|", tuple(columns)) if is_log else None
 
     @property
     def variables(self) -> list[str]:
         """The performance variables that have columns; ``perf`` where lines name theirs."""
-        names = [name for column in self.columns for name in column.names]
-        variables = [name.removesuffix("_value") for name in names if _is_value(name)]
-        return [variable for variable in variables if f"{variable}_unit" in names]
+        variables = [column.removesuffix("_value") for column in self.columns if _is_value(column)]
+        return [variable for variable in variables if f"{variable}_unit" in self.columns]
 
     @property
     def lacks(self) -> list[str]:
         """What a test case needs and no column holds."""
-        names = self.names
-        missing = [] if names & {*_TIMES} else ["check_job_completion_time"]
-        if "info" not in names:
-            missing += [] if names & {*_NAMES} else ["check_name"]
-            missing += [f"check_{name}" for name in ("system", "partition", "environ") if name not in names]
-        return missing
+        needed = ("system", "partition", "environ")
+        missing = [] if {*_NAMES} & {*self.columns} else ["check_name"]
+        return missing + [f"check_{name}" for name in needed if name not in self.columns]
 
 
 def _is_value(name: str) -> bool:
     return name.endswith("_value")
 
 
-def _log(source: ImportSource) -> Iterator[_Found]:
+def _log(source: ImportSource) -> Iterator[_RawCase]:
     """The test cases of a performance log."""
     content = read_source(source)
     if isinstance(content, str):
         raise _UnusableError(content)
     lines = text_of(content).split("\n")
-    form = _Format.of(lines[0].rstrip("\r"))
+    form = _LogFormat.of(lines[0].rstrip("\r"))
     if form is None:
         raise _UnusableError("ReFrame is writing to it: import it again")
     if form.lacks:
@@ -386,39 +333,38 @@ def _log(source: ImportSource) -> Iterator[_Found]:
     return _together(_rows(form, lines))
 
 
-def _rows(form: _Format, lines: Sequence[str]) -> Iterator[_Found]:
-    """Each line; the last is empty, or was cut."""
-    for number, line in enumerate(lines[not form.early :], start=1 if form.early else 2):
+def _rows(form: _LogFormat, lines: Sequence[str]) -> Iterator[_RawCase]:
+    """Each line below the header; the last is empty, or was cut."""
+    for number, line in enumerate(lines[1:], start=2):
         cells = line.rstrip("\r").split(form.delimiter)
         place = str(number)
         if number == len(lines) and line:
-            yield _Found(place, reason="a line without its end: it was cut, or ReFrame is writing it")
+            yield _RawCase(place, reason="a line without its end: it was cut, or ReFrame is writing it")
         elif len(cells) != len(form.columns):
             if line.strip():
                 counts = f"{len(cells)} cells, {len(form.columns)} in the header"
-                yield _Found(place, reason=f"{counts}: cut, or {form.delimiter!r} in a name")
+                yield _RawCase(place, reason=f"{counts}: cut, or {form.delimiter!r} in a name")
         else:
-            pairs = zip(form.columns, cells, strict=True)
-            named = dict(pair for column, cell in pairs for pair in column.values(cell))
-            yield _Found(place, _of_row(form.variables, named))
+            yield _RawCase(place, _of_row(form.variables, zip(form.columns, cells, strict=True)))
 
 
-def _of_row(variables: Iterable[str], cells: Mapping[str, str]) -> _Data:
+def _of_row(variables: Iterable[str], cells: Iterable[tuple[str, str]]) -> _Data:
     """A line in the names of the database."""
-    given = {name: text for name, text in cells.items() if text not in ("None", "null", "")}
-    info = _INFO.fullmatch(given.get("info", ""))
-    data = {**(info.groupdict() if info else {}), **given}
-    names = {variable: given.get("perf_var") if variable == "perf" else variable for variable in variables}
-    kept = [(variable, name) for variable, name in names.items() if name]
-    values = {name: [given.get(f"{variable}_{part}") for part in _OF_VARIABLE] for variable, name in kept}
-    numbers = any(_number(value) is not None for value, *_ in values.values())
+    data = {name: text for name, text in cells if text not in ("None", "null", "")}
+    names = {variable: data.get("perf_var") if variable == "perf" else variable for variable in variables}
+    values = {
+        name: [data.get(f"{variable}_{part}") for part in _OF_VARIABLE]
+        for variable, name in names.items()
+        if name
+    }
+    has_numbers = any(_number(value) is not None for value, *_ in values.values())
     name = next((data[name] for name in _NAMES if name in data), None)
-    return {"result": "pass" if numbers else "fail", **data, "name": name, "perfvalues": values}
+    return {"result": "pass" if has_numbers else "fail", **data, "name": name, "perfvalues": values}
 
 
-def _together(rows: Iterable[_Found]) -> Iterator[_Found]:
+def _together(rows: Iterable[_RawCase]) -> Iterator[_RawCase]:
     """One test case of lines that hold a variable each."""
-    last: _Found | None = None
+    last: _RawCase | None = None
     for row in rows:
         if last and _is_same(last.data, row.data):
             values = {**last.data["perfvalues"], **row.data["perfvalues"]}
