@@ -112,6 +112,7 @@ def test_status_is_watched_until_no_run_is_active(
         ("bundle mine.yaml --results x", "give the campaign file 'mine.yaml' or --results, not both"),
         ("report mine.yaml --map x", "give the campaign file 'mine.yaml' or --map, not both"),
         ("import mine.yaml --map mine.yaml", "mine.yaml"),
+        ("tables --since x", "no option --since\n    removed: use mpicampaign compare"),
         ("schedule --systemd", "no option --systemd\n    removed: use --install (cron), --scrontab"),
         ("judge mine.yaml --system x", "judge: no option --system"),
         ("merge mine.yaml", "not a bundle\n    'mpicampaign bundle mine.yaml' packs its results into one"),

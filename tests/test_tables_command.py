@@ -142,13 +142,6 @@ def test_contradicted_runs_have_no_metrics(
     assert err.endswith("; contradicted and failed runs have none\n")
 
 
-def test_since_is_refused_with_the_command_in_its_place(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    status, _, err = call(capsys, folder, "--since", "results/then")
-    assert status == 2 and f"mpicampaign compare results/then {folder}" in err
-
-
 def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, _, err = call(capsys, tmp_path)
     assert status == 2 and "no records found" in err and "mpicampaign report" in err

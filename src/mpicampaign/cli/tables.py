@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from argparse import SUPPRESS
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +36,7 @@ _IGNORED_BY = {
     f"--layout {LONG}": ("statistic",),
 }
 
+REMOVED = {"--since": "removed: use mpicampaign compare EARLIER NOW"}
 EXAMPLES = (
     (
         "mpicampaign tables mine.yaml --benchmark PingPong --metric 'latency at 0 B'",
@@ -67,7 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_names(parser, "--columns", "only these columns; --list shows the names")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
-    parser.add_argument("--since", help=SUPPRESS)
     parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
@@ -112,7 +111,6 @@ def _view(options: argparse.Namespace) -> View:
     only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
     view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
     problems = [
-        *_removed(options),
         *_ignored(options),
         *unknown("--columns", columns, _columns(type(writer(options.format)))),
     ]
@@ -122,13 +120,6 @@ def _view(options: argparse.Namespace) -> View:
     if problems:
         raise UserError(problems)
     return view
-
-
-def _removed(options: argparse.Namespace) -> Iterator[Problem]:
-    """Options of earlier versions, each with what takes its place."""
-    if options.since is not None:
-        hint = f"mpicampaign compare {options.since} {options.results or options.campaign}"
-        yield Problem("compare takes its place", key="--since", hint=hint)
 
 
 def _ignored(options: argparse.Namespace) -> Iterator[Problem]:
