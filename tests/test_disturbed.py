@@ -16,7 +16,6 @@ from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.summary import summary
 from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
-from mpicampaign.show.view import LONG, MATRIX, View
 
 if TYPE_CHECKING:
     from mpicampaign.questions.answer import Answer
@@ -99,18 +98,17 @@ def test_too_few_quiet_runs_hide_no_disturbed_ones(
     assert ("set busy_machine: rank" in notices) == marked
 
 
-@pytest.mark.parametrize("layout", [LONG, MATRIX])
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
-def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str, layout: str) -> None:
+def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str) -> None:
     comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    text = " ".join(tables(comparison, form, View(layout=layout)).decode().split())
+    text = " ".join(tables(comparison, form).decode().split())
     mark = r"\dag{}" if form == "latex" else MARK
-    grids, values = 5, 4 if layout == LONG else 1  # values of a line
+    grids, values = 5, 4  # values of a line
     meanings = grids if form == "latex" else 1  # a float stands alone; others say it once at the end
     assert text.count(MEANING) == meanings
     assert text.count(mark) == meanings + grids * values
     assert re.search(rf"5\.50\W+(\w+\W+)*?{re.escape(mark)}", text)
-    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form, View(layout=layout)).decode()
+    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form).decode()
     assert mark not in quiet
 
 

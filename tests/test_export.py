@@ -1,8 +1,7 @@
-"""Exports: read by the parsers of Prometheus and line by line, whatever names, units and values are."""
+"""Exports: read by the parsers of Prometheus, whatever names, units and values are."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from mpicampaign.base.text import visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.history.ticks import TickLog
-from mpicampaign.report.exports.json_lines import json_lines
 from mpicampaign.report.exports.openmetrics import openmetrics, samples_of
 from mpicampaign.schedule.textfile import write_textfile
 
@@ -55,8 +53,6 @@ def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> 
     found = families([*records, own("s", 2.0, f"{HOSTILE}1.0\x01"), own("s", 3.0, f"{HOSTILE}1.0\\x01")])
     medians = [s for name, family in found.items() if "median" in name for s in family.samples]
     assert sorted(each.value for each in medians) == [*[1.0] * len(UNITS), 2.0, 3.0]
-    lines = json_lines(compare(records[:1]), HOSTILE).splitlines()
-    assert [json.loads(line)["campaign"] for line in lines] == [HOSTILE]
     assert {each.labels["campaign"] for each in medians} == {visible(HOSTILE)}
     assert {each.labels["unit"] for each in medians} == set(map(visible, UNITS))
     assert sum("duplicate" in each.labels for each in medians) == 1
@@ -65,19 +61,14 @@ def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> 
     )
 
 
-def test_labels_tell_whether_values_are_of_one_measurement(tmp_path: Path) -> None:
+def test_labels_tell_whether_values_are_of_one_measurement() -> None:
     seen = {"program checksum": "5" * 12, "MPI library checksum": "6" * 12}
     run = replace(make.campaign()[0], identity="7" * 12, metadata=seen, condition="quiet")
     contradicted = replace(run, verdict=CONTRADICTED, repeat=2)
-    write_records(tmp_path / "records.jsonl", Header("c"), [run, contradicted])
-    output = tmp_path / "of.jsonl"
-    assert main(["export", "--results", str(tmp_path), "--format", "json-lines", "-o", str(output)]) == 0
-    for line in map(json.loads, output.read_text().splitlines()):
-        assert line["campaign"] == "c" and line["interval_low [unit]"] is None
-        assert (line["identity"], line["program_checksum"]) == ("7" * 12, "5" * 12)
-        assert (line["mpi_library_checksum"], line["newest_run"]) == ("6" * 12, "2026-01-02T03:04:09Z")
     labels = families([run, contradicted])["mpicampaign_median_seconds"].samples[0].labels
-    assert labels["identity"] == "7" * 12 and labels["mpi_library_checksum"] == "6" * 12
+    assert (labels["identity"], labels["program_checksum"]) == ("7" * 12, "5" * 12) and labels[
+        "mpi_library_checksum"
+    ] == "6" * 12
     assert (labels["verdict"], labels["condition"]) == ("mixed", "quiet")
 
 
@@ -85,8 +76,12 @@ def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFix
     records = tmp_path / "records.jsonl"
     write_records(records, Header("c"), make.campaign())
     before = records.read_bytes()
-    for name in ("json-lines", "openmetrics"):
-        assert main(["export", "--results", str(tmp_path), "--format", name, "-o", str(records)]) == 2
+    prom = tmp_path / "runs/a.prom"
+    prom.parent.mkdir()
+    prom.touch()
+    for output in (records, prom):
+        call = ("export", "--results", str(tmp_path), "--format", "openmetrics", "-o", str(output))
+        assert main(call) == 2
     err = capsys.readouterr().err
     assert "one of the results" in err and "replaces files *.prom only" in err
     assert records.read_bytes() == before

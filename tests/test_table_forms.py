@@ -1,9 +1,7 @@
-"""Tables in both layouts and all formats, marks included."""
+"""Tables in all formats, marks included."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import replace
 
@@ -15,8 +13,8 @@ from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.report.make import tables
-from mpicampaign.show.view import DEFAULT, LAYOUTS, LONG, MATRIX, View
-from mpicampaign.show.writer import TextWriter, format_names, names_of
+from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.writer import format_names
 from mpicampaign.show.writers.latex import latex_text
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
@@ -36,24 +34,6 @@ def hostile() -> Comparison:
     names = Case("s", SPECIALS, SPECIALS, "PingPong")
     records = make.case_runs(names)
     return compare(records + make.not_available(replace(names, placement="=1+1"), SPECIALS))
-
-
-def text_of(comparison: Comparison, form: str, view: View = DEFAULT) -> str:
-    return tables(comparison, form, view, "c").decode("utf-8")
-
-
-def block(text: str, title: str) -> str:
-    """The part of the text from a title to the next."""
-    return text[text.index(title) :].split("PingPong, ")[1 if title.startswith("PingPong") else 0]
-
-
-def test_wide_matrices_are_shown_in_parts_with_their_host_groups() -> None:
-    records = [run for n in range(12) for run in make.case_runs(f"placement-{n:02}")]
-    text = text_of(compare(records), "terminal", View(layout=MATRIX))
-    found = block(text, "PingPong, latency at 0 B")
-    heads = re.findall(r"^host group .*", found, re.MULTILINE)
-    assert len(heads) == 2 and len(re.findall(r"^g ", found, re.MULTILINE)) == 2
-    assert " ".join(heads).count("placement-") == 12
 
 
 # LaTeX
@@ -97,10 +77,9 @@ def check_latex(text: str) -> None:
     assert tables and body.count(r"\begin{table}") == body.count(r"\end{table}")
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_latex_is_well_formed(comparison: Comparison, hostile: Comparison, layout: str) -> None:
+def test_latex_is_well_formed(comparison: Comparison, hostile: Comparison) -> None:
     for shown in (comparison, hostile):
-        check_latex(tables(shown, "latex", View(layout=layout), "c").decode("utf-8"))
+        check_latex(tables(shown, "latex", DEFAULT, "c").decode("utf-8"))
 
 
 def test_latex_escapes_each_special() -> None:
@@ -114,10 +93,9 @@ def test_latex_escapes_each_special() -> None:
 # Data
 
 
-@pytest.mark.parametrize("layout", [LONG, MATRIX])
-def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparison, layout: str) -> None:
+def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparison) -> None:
     """In LaTeX below each, since they float."""
-    shown = {form: tables(comparison, form, View(layout=layout)).decode() for form in ("markdown", "latex")}
+    shown = {form: tables(comparison, form).decode() for form in ("markdown", "latex")}
     assert shown["markdown"].count("</sup> n/a: needs 2 sockets") == len(comparison.tables)
     assert shown["latex"].count(": needs 2 sockets") > len(comparison.tables)
 
@@ -128,16 +106,10 @@ def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch
         tables(comparison, "parquet")
 
 
-def test_csv_is_not_a_formula_in_matrix_headings_either(hostile: Comparison) -> None:
-    heads = next(csv.reader(io.StringIO(text_of(hostile, "csv", View(layout=MATRIX)))))
-    assert "'=1+1 [unit]" in heads and not any(head.startswith("=") for head in heads)
-
-
 @pytest.mark.parametrize("name", format_names())
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_and_no_values_at_all(name: str, layout: str) -> None:
-    assert tables(compare([]), name, View(layout=layout), "c")
+def test_nothing_and_no_values_at_all(name: str) -> None:
+    assert tables(compare([]), name, DEFAULT, "c")
     absent = compare(make.not_available("IBV", "no InfiniBand device"))
-    content = tables(absent, name, View(layout=layout), "c")
-    if name in names_of(TextWriter) or (layout == LONG and name != "parquet"):
+    content = tables(absent, name, DEFAULT, "c")
+    if name != "parquet":
         assert b"no InfiniBand device" in content

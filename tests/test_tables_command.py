@@ -67,56 +67,16 @@ def test_all_errors_are_reported_with_the_nearest_names(
 def test_options_that_do_not_fit_are_all_reported_at_once(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    options = ("--format", "csv", "--unit", "MiB/s", "--decimals", "99", "--statistic", "mean")
-    status, _, err = call(capsys, folder, *options, "--columns", "medien")
-    assert status == 2
-    assert "--unit" not in err and "--statistic: not allowed with --layout long" in err
-    assert "--decimals: must be between 0 and 12 (found 99)" in err and "did you mean 'median'?" in err
-    assert (
-        "--columns: not allowed with --layout matrix"
-        in call(capsys, folder, "--layout", "matrix", "--columns", "mean")[2]
-    )
+    options = ("--format", "csv", "--unit", "MiB/s", "--list", "--metric", "latency at 0 B")
+    status, _, err = call(capsys, folder, *options)
+    assert status == 2 and "--metric: not allowed with --list" in err
+    assert "--unit: not allowed with a format for programs (found" not in err
+    assert "--unit: not allowed with a format for programs" in err and "data are in SI units" in err
 
 
 def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     status, _, err = call(capsys, folder, "--benchmark", "PingPong", "--metric", "maximum B_wire")
     assert status == 2 and "no case has all of what was chosen" in err
-
-
-def test_data_say_which_row_it_is_whatever_is_chosen(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    row = chosen(capsys, folder, "--columns", "median [unit],placement", "--columns", "n")[0]
-    names = [
-        "system",
-        "host_group",
-        "placement",
-        "benchmark",
-        "series",
-        "ranks",
-        "metric",
-        "size [B]",
-        "unit",
-    ]
-    assert list(row) == [*names, "median [unit]", "n"]
-
-
-def test_the_matrix_in_print(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    options = ("--layout", "matrix", "--statistic", "mean", "--decimals", "2", "--unit", "MiB/s")
-    _, out, _ = call(capsys, folder, *options, "--metric", "latency at 0 B")
-    assert out.startswith("PingPong, latency at 0 B, 2 ranks: mean (µs)\n")
-    assert [line.split()[1] for line in out.splitlines() if line.startswith("g")] == ["0.25", "0.33"]
-
-
-def test_matrices_are_of_headlines_and_sizes_unless_others_are_chosen(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    rows = chosen(capsys, folder, "--layout", "matrix")
-    found = {row["metric"] for row in rows}
-    assert {"maximum B_useful", "B_wire at 1 KiB per rank", "latency at 0 B"} <= found
-    assert "maximum B_wire" not in found
-    rows = chosen(capsys, folder, "--layout", "matrix", "--metric", "maximum B_wire,maximum bandwidth")
-    assert {row["metric"] for row in rows} == {"maximum B_wire", "maximum bandwidth"}
 
 
 def test_files_are_written_and_parquet_is_not_text(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 
-from mpicampaign.base.units import MB, MIB, SIZE_UNITS, TIME_UNITS, format_significant, rounded
+from mpicampaign.base.units import MB, MIB, SIZE_UNITS, TIME_UNITS, format_significant
 
 BANDWIDTH_UNITS = ("MB/s", "MiB/s")  # 10^6 and 2^20 B/s
 
@@ -63,14 +63,12 @@ class Dimension:
         known = ", ".join(unit.name for unit in self.units)
         raise ValueError(f"unknown unit {wanted!r} for {self.name}; known: {known}")
 
-    def number(self, value: float, unit: str = "", decimals: int | None = None) -> str:
+    def number(self, value: float, unit: str = "") -> str:
         """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s.
 
-        ``decimals``: ``None`` for the digits of this dimension, and more where they would show nothing.
+        In the digits of this dimension, and more where they would show nothing.
         """
         scaled = self.unit(unit).of(value)
-        if decimals is not None:
-            return rounded(scaled, decimals)
         text = self.digits(scaled)
         return text if text.strip("-0.") or not scaled else f"{scaled:.3g}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
 
 from mpicampaign.base.errors import nearest
 
@@ -240,12 +239,3 @@ def format_significant(value: float, digits: int = 3) -> str:
     wanted = digits - 1 - (math.floor(math.log10(abs(value))) if value else 0)
     decimals = 0 if wanted < 0 else 3 if wanted > 3 else wanted  # reports hold many numbers: min is slower
     return f"{value:.{decimals}f}"
-
-
-def rounded(value: float, decimals: int) -> str:
-    """The decimal number that is meant, rounded half away from zero, as spreadsheets do.
-
-    12 significant digits remove what binary arithmetic adds: 0.1 + 0.2 is 0.3, and 2.675 is no less.
-    """
-    exact = Decimal(f"{value:.12g}")
-    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"

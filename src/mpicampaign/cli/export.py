@@ -17,7 +17,7 @@ EXAMPLES = (
         "mpicampaign export mine.yaml --format openmetrics -o mine.prom",
         "for Prometheus, node_exporter, Grafana",
     ),
-    ("mpicampaign export --results results/stfc-2017 --format json-lines", "one JSON object for each value"),
+    ("mpicampaign export --results results/mine --format reframe-perflog", "for what reads ReFrame's logs"),
 )
 
 

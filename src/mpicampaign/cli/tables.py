@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from mpicampaign.base.dimension import BANDWIDTH_UNITS
@@ -20,29 +19,26 @@ from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import add_by, add_names, add_selection
 from mpicampaign.cli.output import print_lines
-from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
-from mpicampaign.show.writer import DataWriter, TextWriter, Writer, format_names, writer
+from mpicampaign.show.view import Filter, View
+from mpicampaign.show.writer import DataWriter, format_names, writer
 
-_MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
 _RESULTS = (
     *(FILE, "records.jsonl", "earlier.jsonl", "series.json", "runs", "imports", "merged", "history"),
     "report.html",
 )
 
-_IGNORED_BY = {
-    "--list": ("benchmark", "metric", "host_group", "placement", "repeat", "columns", "output"),
-    f"--layout {MATRIX}": ("columns",),
-    f"--layout {LONG}": ("statistic",),
+_TIDY = "removed: --format csv or json has all values, each with its unit"
+REMOVED = {
+    "--since": "removed: use mpicampaign compare EARLIER NOW",
+    **dict.fromkeys(("--layout", "--columns", "--decimals", "--statistic"), _TIDY),
 }
 
-REMOVED = {"--since": "removed: use mpicampaign compare EARLIER NOW"}
 EXAMPLES = (
     (
         "mpicampaign tables mine.yaml --benchmark PingPong --metric 'latency at 0 B'",
         "one number per placement",
     ),
-    ("mpicampaign tables mine.yaml --layout matrix --format latex", "host groups × placements, for a paper"),
     ("mpicampaign tables mine.yaml --placement TCP,SHM --repeat 1-3 --format csv", "data of these runs"),
     ("mpicampaign tables --results results/stfc-2017 --list", "the names that can be chosen"),
 )
@@ -53,19 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
     parser.add_argument("--format", choices=format_names(), default="terminal")
-    parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     add_selection(parser)
     add_by(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
-    parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix layout (default: median)")
-    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="unit of bandwidths (default: MB/s)")
-    parser.add_argument(
-        "--decimals",
-        type=int,
-        metavar="N",
-        help="of all numbers; without --unit and --decimals, data formats have full precision",
-    )
-    add_names(parser, "--columns", "only these columns; --list shows the names")
+    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths in text (default: MB/s)")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
     parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
@@ -77,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.report.make import tables
     from mpicampaign.show.writers.terminal import WIDTH, terminal_width
 
-    view = _view(options)
+    _check_options(options)
+    only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
     place = results_of(options)
     path = _in_folder(place)
     check_target(options.output, path.parent, options.format)
@@ -85,13 +73,14 @@ def run(options: argparse.Namespace) -> int:
     repeats = RunSelection(repeats=spans(options.repeat))
     repeats.check((record.case, record.repeat) for record in records)
     records = [record for record in records if repeats.takes(record.case, record.repeat)]
-    view = replace(view, table_sizes=tuple(_sizes(options.sizes, header)))
+    sizes = tuple(_sizes(options.sizes, header))
+    view = View(options.unit or BANDWIDTH_UNITS[0], only=only, table_sizes=sizes, by=options.by)
     if options.sizes is not None:
         _check_sizes(view.table_sizes, records)
     comparison = compare(records, view.table_sizes, view.by)
     check_attribute(comparison)
     if options.list:
-        print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
+        print_lines(list_text(comparison))
         return DONE
     shown = select(comparison, view.only)
     width = WIDTH if options.output else terminal_width()
@@ -100,34 +89,19 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _view(options: argparse.Namespace) -> View:
-    """What is shown and how; all errors in it at once."""
-    from mpicampaign.report.data import plain_name
-    from mpicampaign.report.filter import unknown
-
-    si = options.unit is None and options.decimals is None
-    unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
-    columns = tuple(plain_name(name.casefold()) for name in options.columns)
-    only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
-    view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse what is given beside an option that ignores it."""
+    ignored = ("benchmark", "metric", "host_group", "placement", "repeat", "output")
     problems = [
-        *_ignored(options),
-        *unknown("--columns", columns, _columns(type(writer(options.format)))),
+        Problem("not allowed with --list", key=f"--{name.replace('_', '-')}")
+        for name in (ignored if options.list else ())
+        if getattr(options, name)
     ]
-    if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
-        value = str(options.decimals)
-        problems.append(Problem(f"must be between 0 and {_MOST_DECIMALS}", key="--decimals", value=value))
+    if options.unit and isinstance(writer(options.format), DataWriter):
+        hint = "data are in SI units: each line has its own in the column unit"
+        problems.append(Problem("not allowed with a format for programs", key="--unit", hint=hint))
     if problems:
         raise UserError(problems)
-    return view
-
-
-def _ignored(options: argparse.Namespace) -> Iterator[Problem]:
-    """What is given beside an option that ignores it."""
-    for other in (*(["--list"] if options.list else []), f"--layout {options.layout}"):
-        for name in _IGNORED_BY[other]:
-            if getattr(options, name):
-                yield Problem(f"not allowed with {other}", key=f"--{name.replace('_', '-')}")
 
 
 def check_target(output: Path | None, folder: Path, name: str, ending: str = "") -> None:
@@ -147,16 +121,6 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         hint = "give another name"
         raise UserError(Problem("this file is one of the results", file=str(output), hint=hint))
-
-
-def _columns(kind: type[Writer]) -> Sequence[str]:
-    """The columns that can be chosen in formats of this kind."""
-    from mpicampaign.report.data import COLUMNS, plain_name
-    from mpicampaign.show.tables import LONG_COLUMNS
-
-    if kind is TextWriter:
-        return LONG_COLUMNS
-    return [plain_name(column.name) for column in COLUMNS]
 
 
 def records_in(place: Path) -> tuple[Header, list[Record]]:

@@ -51,7 +51,6 @@ OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
 OTHER_TIME = "other_time"  # of a block: they ran at different ones
 ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
-NOT_IN_CAMPAIGN = "not_in_campaign"
 NO_LARGE_SIZE = "no_large_size"
 NO_BOUND = "no_bound"
 NOT_AT_SIZE = "not_at_size"

@@ -1,4 +1,4 @@
-"""Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units unless others are asked for.
+"""Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units.
 
 What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` means the unit that the
 column ``unit`` names, since metrics of several dimensions are in one table.
@@ -7,22 +7,20 @@ column ``unit`` names, since metrics of several dimensions are in one table.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mpicampaign.base import records
-from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.text import visible
 from mpicampaign.collect.observed_software import PROGRAM
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import States
-from mpicampaign.compare.tables import Comparison, Matrix
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.machine.say_tables import members_grid
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid, Kind, Value
-from mpicampaign.show.sentences import absence, note_text
-from mpicampaign.show.tables import chosen_matrices
-from mpicampaign.show.view import DEFAULT, MATRIX, View
+from mpicampaign.show.sentences import note_text
+from mpicampaign.show.view import DEFAULT, View
 
 
 class Column(NamedTuple):
@@ -39,16 +37,13 @@ def plain_name(column: str) -> str:
 
 
 def data_grid(comparison: Comparison, view: View) -> Grid:
-    """All tables as one, in the layout of the view."""
+    """All tables as one: a line for each row and metric, or for each member of a machine."""
     if comparison.machines and not comparison.tables:
         return members_grid(comparison.machines)
-    if view.layout == MATRIX:
-        found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
-        return _matrix_data(found, view)
     return long_data(comparison, view)
 
 
-# Long layout: a line for each row and metric
+# A line for each row and metric
 
 
 def _at(name: str, kind: Kind, path: str) -> Column:
@@ -72,7 +67,7 @@ def _measured(name: str, path: str) -> Column:
         found = _follow(line, path)
         if line.cell is None or not isinstance(found, (int, float)):
             return None
-        return line.view.value(found, line.cell.metric.dimension)
+        return found
 
     return Column(name, float, value)
 
@@ -100,7 +95,7 @@ def _observed(name: str, key: str) -> Column:
 
 def _rate(line: MetricCell) -> float | None:
     """The bound of a fraction."""
-    return line.view.value(line.cell.bound, BANDWIDTH) if line.cell and line.cell.bound is not None else None
+    return line.cell.bound if line.cell else None
 
 
 def _notes(line: MetricCell) -> str:
@@ -122,7 +117,7 @@ _NAMES = (
     _at("ranks", int, "row.ranks"),
     _at("metric", str, "cell.metric.name"),
     _at("size [B]", int, "cell.metric.size"),
-    Column("unit", str, lambda line: line.view.data_unit(line.cell.metric.dimension) if line.cell else None),
+    Column("unit", str, lambda line: line.cell.metric.dimension.si_unit if line.cell else None),
 )
 _N = Column("n", int, lambda line: line.cell.n if line.cell else 0)
 _IS_RANKED = (_at("disturbed", bool, "row.disturbed"), _at("ranked", bool, "row.ranked"))
@@ -188,36 +183,24 @@ def long_data(
 
     Parameters
     ----------
-    view : its columns are names without units, in the order in which they are shown behind those that say
-        which row and metric it is; all where empty
     with_identity : adds what tells whether values that were written at two times are of one measurement
     """
-    if view.columns:
-        named = {plain_name(column.name): column for column in (*COLUMNS, *BLOCK_COLUMNS)}
-        chosen = [*dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])]
-    else:
-        chosen = [*COLUMNS]
-        chosen += BLOCK_COLUMNS if comparison.blocks else ()
-        several = any(row.case.library for table in comparison.tables for row in table.rows)
-        chosen += [_at("mpi_library", str, "row.case.library")] if several else []
-        chosen += _IDENTITY if with_identity else ()
-        if (states := comparison.states).names:
-            chosen.append(Column("machine_state", str, lambda line: _states_of(line.row, states)))
-        if view.by:
-            chosen.append(Column(view.by, str, lambda line: visible(line.row.attributes.get(view.by, ""))))
+    chosen = [*COLUMNS, *(BLOCK_COLUMNS if comparison.blocks else ())]
+    several = any(row.case.library for table in comparison.tables for row in table.rows)
+    chosen += [_at("mpi_library", str, "row.case.library")] if several else []
+    chosen += _IDENTITY if with_identity else ()
+    if (states := comparison.states).names:
+        chosen.append(Column("machine_state", str, lambda line: _states_of(line.row, states)))
+    if view.by:
+        chosen.append(Column(view.by, str, lambda line: visible(line.row.attributes.get(view.by, ""))))
     lines = tuple(tuple(column.value(line) for column in chosen) for line in _lines(comparison, view))
-    header = tuple(_head(column.name, view) for column in chosen)
+    header = tuple(column.name for column in chosen)
     return Grid("", len(_NAMES), header, lines, kinds=tuple(column.kind for column in chosen))
 
 
 def _states_of(row: Row, states: States) -> str:
     """Those of its machine, while its runs with values ran."""
     return visible(", ".join(dict.fromkeys(states.name_of(run) for run, _ in row.curves)))
-
-
-def _head(name: str, view: View) -> str:
-    """The name of a column, its bandwidths in the view's unit."""
-    return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
 def _lines(comparison: Comparison, view: View) -> Iterator[MetricCell]:
@@ -229,65 +212,3 @@ def _lines(comparison: Comparison, view: View) -> Iterator[MetricCell]:
             yield metric_cell(row, metric, view)._replace(blocks=own)
         if not metrics:
             yield MetricCell(row, None, view)
-
-
-# Matrix layout: a line for each metric and host group, some columns for each placement
-
-_MATRIX_NAMES: dict[str, Kind] = {
-    **{"benchmark": str, "series": str, "ranks": int, "metric": str, "size [B]": int, "statistic": str},
-    **{"unit": str, "system": str, "host_group": str},
-}
-
-
-def _chosen(line: MetricCell) -> Value:
-    """The statistic that is asked for."""
-    if line.cell is None or line.cell.summary is None:
-        return None
-    return line.view.value(line.view.chosen(line.cell.summary), line.cell.metric.dimension)
-
-
-def _conditions(row: Row) -> str:
-    """``5 quiet, 1 disturbed``; with the key that ranks disturbed runs."""
-    counts = ", ".join(f"{count} {state}" for state, count in row.conditions.items())
-    return f"{counts}; busy_machine: {records.RANKED}" if _busy_machine(row) == records.RANKED else counts
-
-
-_OF_PLACEMENT = (
-    Column("[unit]", float, _chosen),
-    _N,
-    Column("bound [B/s]", float, lambda line: None if line.reasons else _rate(line)),
-    *_IS_RANKED,
-    Column("condition", str, lambda line: _conditions(line.row)),
-    Column("notes", str, lambda line: _notes(line) or line.absence),
-)
-
-
-def _matrix_data(found: Sequence[Matrix], view: View) -> Grid:
-    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes."""
-    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
-    heads = [_head(column.name, view) for column in _OF_PLACEMENT]
-    header = (f"{placement} {head}" for placement in placements for head in heads)
-    kinds = [column.kind for column in _OF_PLACEMENT] * len(placements)
-    lines = []
-    for one in found:
-        for group in one.host_groups:
-            boxes = (_matrix_values(one, group, placement, view) for placement in placements)
-            lines.append((*_matrix_names(one, group, view), *(value for values in boxes for value in values)))
-    names = tuple(_MATRIX_NAMES)
-    return Grid("", len(names), (*names, *header), tuple(lines), kinds=(*_MATRIX_NAMES.values(), *kinds))
-
-
-def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
-    table, metric = one.table, one.metric
-    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
-    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
-    unit = view.data_unit(metric.dimension)
-    return (*names, view.statistic, unit, visible(case.system), visible(case.host_group))
-
-
-def _matrix_values(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
-    row = one.row(host_group, placement)
-    if row is None:  # the campaign has no such case
-        return (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
-    line = metric_cell(row, one.metric, view)
-    return tuple(column.value(line) for column in _OF_PLACEMENT)

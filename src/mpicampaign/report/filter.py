@@ -13,7 +13,6 @@ from mpicampaign.base.units import format_size
 from mpicampaign.compare.rows import Row
 from mpicampaign.questions.blocks.find import InBlocks, is_of
 from mpicampaign.show.view import Filter
-from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
@@ -118,12 +117,10 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
     return {option: tuple(dict.fromkeys(listed)) for option, listed in found.items()}
 
 
-def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
-    """All names that can be chosen, a line for each; columns of text and data formats differ."""
-    parts = {f"--{option}": listed for option, listed in names(comparison).items()}
-    parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
-    parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
-    texts = ["\n".join([option, *(f"  {name}" for name in listed)]) for option, listed in parts.items()]
+def list_text(comparison: Comparison) -> str:
+    """All names that can be chosen, a line for each."""
+    parts = names(comparison).items()
+    texts = ["\n".join([f"--{option}", *(f"  {name}" for name in listed)]) for option, listed in parts]
     sizes = ", ".join(format_size(size) for size in comparison.table_sizes)
     return "\n".join([*texts, f"message sizes: {sizes}; others with --sizes"])
 

@@ -1,4 +1,4 @@
-"""The tables of a comparison: two layouts, the formats of `mpicampaign.show.writers`, and documents."""
+"""The tables of a comparison: the formats of `mpicampaign.show.writers`, and documents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from mpicampaign.show.document import Caption, Grid, Heading, Items, Node, Parag
 from mpicampaign.show.runs import condition_note, ranked_state
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, grids, median_text, published_grid, range_text
-from mpicampaign.show.view import DEFAULT, LONG, Filter, View, percent
+from mpicampaign.show.view import DEFAULT, Filter, View, percent
 from mpicampaign.show.writer import DataWriter, writer
 from mpicampaign.show.writers.markdown import markdown
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text
@@ -60,14 +60,13 @@ def tables(
     once = form != "latex"  # where a table floats by itself
     whole = form == "terminal" and view.only == Filter()  # of a part the rankings are not those of all
     answer = [Paragraph(f"{summary(comparison, view).lead}.")] if whole else []
-    legend = [long_legend(comparison, view)] if view.layout == LONG and comparison.tables else []
+    legend = [long_legend(comparison, view)] if comparison.tables else []
     legend += [ranked_state(comparison.states)]
     legend += [condition_note(comparison.records)] if once else []
     meaning = [Paragraph(text) for text in legend if text]
-    beside = tables_of_questions(comparison, view) if view.layout == LONG else []
-    of_machines = machine_nodes(comparison.machines) if view.layout == LONG else []
     found = grids(comparison, view, notes_once=once)
-    document = [*answer, *of_machines, *found, *beside, *meaning]
+    beside = tables_of_questions(comparison, view)
+    document = [*answer, *machine_nodes(comparison.machines), *found, *beside, *meaning]
     text = terminal_text(document, width) if form == "terminal" else chosen.write(document)
     return text.encode("utf-8")
 
@@ -234,7 +233,7 @@ def note_lines(comparison: Comparison, view: View) -> list[str]:
 
 
 def long_legend(comparison: Comparison, view: View) -> str:
-    """What the columns of the long layout are."""
+    """What the columns of a line for each row are."""
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     scale = "10^6" if view.unit == "MB/s" else "2^20"
     text = f"n: repeats with a value / {runs.runs_are(comparison.records)}. median: over repeats. "

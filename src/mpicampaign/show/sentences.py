@@ -57,7 +57,6 @@ KIND_NAMES = {
     findings.OTHER_TIME: "at another time than the others",
     findings.NOT_COMPARABLE: "no balance",
     findings.AT_MOST: "at most",
-    findings.NOT_IN_CAMPAIGN: "not in this campaign",
     findings.NO_LARGE_SIZE: "no size from 1 MiB on",
     findings.NO_BOUND: "no bound known",
     findings.NOT_AT_SIZE: "not printed at this size",

@@ -1,8 +1,8 @@
-"""The tables of a comparison for readers: each layout is an arrangement of the same cells.
+"""The tables of a comparison for readers: each kind is an arrangement of the same cells.
 
-Long: a line for each row, a table for each metric. Matrix: host groups × placements. Brief: a line for each
-row and metric, as a terminal shows them. Full: a column for each metric, for reading on. The report's are in
-`mpicampaign.report.tables`, those of data in `mpicampaign.report.data`.
+Long: a line for each row, a table for each metric. Brief: a line for each row and metric, as a terminal shows
+them. Full: a column for each metric, for reading on. The report's are in `mpicampaign.report.tables`, those
+of data in `mpicampaign.report.data`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from dataclasses import replace
 
 from mpicampaign.base.records import Case
 from mpicampaign.base.text import visible
-from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF, Note
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
-from mpicampaign.compare.tables import Comparison, Matrix, Table, matrix, ranks_of
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid, Line
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
-from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
-from mpicampaign.show.view import MATRIX, View
+from mpicampaign.show.sentences import absence, brief
+from mpicampaign.show.view import View
 
 LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound")
 _MOST_LINES = 12  # of published values of a metric in the terminal
-_OPTIONAL = ("at", "bound")  # shown only where some row has them, unless asked for
+_OPTIONAL = ("at", "bound")  # shown only where some row has them
 
 
 def grids(comparison: Comparison, view: View, *, notes_once: bool = True) -> list[Grid]:
-    """The tables that stand alone, in the layout of the view.
+    """The tables that stand alone, a line for each row.
 
     ``notes_once``: the tables of a benchmark's metrics have their footnotes together, below the last one; if
     not, each also has the condition of its runs.
@@ -58,49 +57,7 @@ def _grids_of(comparison: Comparison, table: Table, view: View) -> list[Grid]:
     marks: dict[str, str] = {}
     if not table.metrics:
         return [_absent_grid(comparison, table)]
-    if view.layout == MATRIX:
-        return [_matrix_grid(one, view, marks) for one in chosen_matrices(comparison, table, view)]
     return [_long_grid(comparison, table, metric, view, marks) for metric in table.metrics]
-
-
-# Matrix
-
-
-def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[Matrix, ...]:
-    """One for each number of ranks and metric.
-
-    Unless metrics are named, those that are ranked, at a table size, or fractions of a bound.
-    """
-    every = bool(view.only.metrics)
-    metrics = [m for m in table.metrics if every or m.headline or m.bound or m.size is not None]
-    counts = ranks_of(table.rows)
-    return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
-
-
-def _matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
-    """Host groups × placements: the chosen statistic of each."""
-    footnotes = Footnotes(marks)
-    texts = footnote_texts((note for row in found.rows for note in row.notes), view)
-
-    def box(host_group: str, placement: str) -> Box:
-        row, reasons = found.row(host_group, placement), found.absence(host_group, placement)
-        if row is None or reasons:
-            return cells.absent_box(reasons, footnotes.mark(absence(reasons)))
-        shown = cells.metric_cell(row, found.metric, view)
-        said = [f"of {shown.bound}"] if shown.bound else []
-        letters = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
-        return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *letters))))
-
-    title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
-    grid = _by_placement(title, found, box, footnotes)
-    return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
-
-
-def _by_placement(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
-    lines: tuple[Line, ...] = tuple(
-        (group, *(box(group, placement) for placement in found.placements)) for group in found.host_groups
-    )
-    return Grid(title, 1, ("host group", *found.placements), lines, footnotes.lines)
 
 
 # Long
@@ -109,7 +66,7 @@ def _by_placement(title: str, found: Matrix, box: Callable[[str, str], Box], foo
 def _long_grid(
     comparison: Comparison, table: Table, metric: Metric, view: View, shared: dict[str, str]
 ) -> Grid:
-    """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
+    """A line for each row that shows the metric; of `LONG_COLUMNS` all in use."""
     footnotes = Footnotes(shared)
     shown = [cells.metric_cell(row, metric, view) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
@@ -121,7 +78,7 @@ def _long_grid(
         boxes = _cells(one, marks[0] if one.reasons else "")
         lines.append(((comparison.place(one.row), name), boxes))
     used = {name for _, boxes in lines for name, box in boxes.items() if box.text}
-    columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
+    columns = [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
     return Grid(
         f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})",
         2,
@@ -139,9 +96,8 @@ def _said(shown: cells.MetricCell) -> list[str]:
 def _cells(shown: cells.MetricCell, why: str) -> dict[str, Box]:
     """The cells of a line by their columns; ``why``: the mark of the reason, in place of the first value."""
     if shown.reasons:
-        first = next((name for name in shown.view.columns or LONG_COLUMNS if name != "n"), "")
         planned = f"{shown.row.counted}/{shown.row.planned}"
-        return {"n": Box(planned), first: cells.absent_box(shown.reasons, why)}
+        return {"n": Box(planned), "median": cells.absent_box(shown.reasons, why)}
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
     boxes = {name: Box(text) for name, text in texts.items()}
     return boxes | {name: shown.box(name) for name in cells.STATISTICS}
@@ -262,17 +218,6 @@ def published_grid(table: Table, view: View) -> Grid:
 
 # Footnotes: their marks, and in short what the notes of rows have in common
 
-MOST = 4  # footnotes of one kind in a table; more are said as one
-_LONG = "each is in the long layout and the report"
-_FINDINGS = {
-    OFF: "a whole run differs from the others over its message sizes",
-    OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
-    TUNING_CLIFF: "an operation takes longer at some sizes than it need",
-    MODES: "the repeats fall into two bands at some sizes; a median or mean may be a value that no run had",
-}
-# What tells one case from the next in a reason: quoted commands, and terms that hold a digit.
-_OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
-
 
 class Footnotes:
     """Marks a, b, c… of a table's footnotes, one for each text. ``marks``: all, of tables that share them."""
@@ -295,36 +240,6 @@ def _letters(index: int) -> str:
     """a to z, then aa, ab…"""
     first, second = divmod(index, 26)
     return (_letters(first - 1) if first else "") + chr(ord("a") + second)
-
-
-def footnote_texts(notes: Iterable[Note], view: View) -> Mapping[Note, str]:
-    """A text for each note of a table; those that differ only in numbers, names or commands share one."""
-    kinds: dict[str, list[Note]] = {}
-    for note in dict.fromkeys(notes):
-        kinds.setdefault(note.kind, []).append(note)
-    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, view).items()}
-
-
-def _texts(kind: str, notes: Sequence[Note], view: View) -> dict[Note, str]:
-    reasons = {note: reason(note, view) for note in notes}
-    groups: dict[str, list[str]] = {}
-    for text in dict.fromkeys(reasons.values()):
-        groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", text), []).append(text)
-    shared = {text: _shared(kind, common, group) for common, group in groups.items() for text in group}
-    if len(groups) > MOST:
-        several = f"{KIND_NAMES[kind]}, for {len(shared)} reasons: {_LONG}"
-        return dict.fromkeys(notes, several)
-    return {note: shared[text] for note, text in reasons.items()}
-
-
-def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:
-    """The only reason, or what several have in common."""
-    name = KIND_NAMES[kind]
-    if len(reasons) == 1:
-        return f"{name}: {reasons[0]}" if reasons[0] else name
-    if kind in _FINDINGS:
-        return f"{name}: {_FINDINGS[kind]} ({len(reasons)} notes: {_LONG})"
-    return f"{name}: {common}"
 
 
 def row_texts(said: Iterable[tuple[Case, str]]) -> Mapping[tuple[Case, str], str]:

@@ -1,4 +1,4 @@
-"""How readers want results shown: which of them, in which layout, and how each number is written."""
+"""How readers want results shown: which of them, and how each number is written."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT, Dimension
 from mpicampaign.base.presentation import TABLE_SIZES, Presentation
-from mpicampaign.base.units import format_size, rounded
-from mpicampaign.statistics.medians import Interval, Summary
+from mpicampaign.base.units import format_size
+from mpicampaign.statistics.medians import Interval
 
-LONG, MATRIX = LAYOUTS = ("long", "matrix")
-STATISTICS = ("median", "mean")
 _LARGEST = 10  # factor that is told: repeats that need more find nothing
 
 
@@ -29,16 +27,10 @@ class Filter:
 class View:
     """What is shown and how; made once, from the options of a call and its campaign.
 
-    ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full. ``columns``:
-    of the long layout, all in use where empty. ``table_sizes``, ``by``, ``balance_at``: as in `Presentation`.
+    ``unit``: of bandwidths. ``table_sizes``, ``by``, ``balance_at``: as in `Presentation`.
     """
 
     unit: str = BANDWIDTH_UNITS[0]
-    statistic: str = STATISTICS[0]
-    decimals: int | None = None
-    si: bool = True
-    layout: str = LONG
-    columns: tuple[str, ...] = ()
     only: Filter = field(default_factory=Filter)
     table_sizes: tuple[int, ...] = TABLE_SIZES
     by: str = ""
@@ -46,11 +38,11 @@ class View:
 
     def number(self, value: float, dimension: Dimension) -> str:
         """The value without its unit."""
-        return dimension.number(value, self.unit, self.decimals)
+        return dimension.number(value, self.unit)
 
     def quantity(self, value: float, dimension: Dimension) -> str:
         """The value with its unit."""
-        return quantity(value, dimension, self.unit, self.decimals)
+        return quantity(value, dimension, self.unit)
 
     def bounds(self, interval: Interval | None, dimension: Dimension) -> str:
         """``[0.241, 0.270]``; empty where there is no interval."""
@@ -62,21 +54,6 @@ class View:
         """The unit in which numbers are written."""
         return dimension.unit(self.unit).name
 
-    def value(self, value: float, dimension: Dimension) -> float:
-        """The value as data hold it."""
-        if self.si:
-            return value
-        shown = dimension.unit(self.unit).of(value)
-        return shown if self.decimals is None else float(rounded(shown, self.decimals))
-
-    def data_unit(self, dimension: Dimension) -> str:
-        """The unit of `value`."""
-        return dimension.si_unit if self.si else self.unit_of(dimension)
-
-    def chosen(self, summary: Summary) -> float:
-        """The statistic of a summary that is asked for."""
-        return summary.mean if self.statistic == "mean" else summary.median
-
 
 DEFAULT = View()
 
@@ -87,13 +64,11 @@ def view_of(presentation: Presentation) -> View:
     return View(shown.unit, table_sizes=shown.table_sizes, by=shown.by, balance_at=shown.balance_at)
 
 
-def quantity(
-    value: float, dimension: Dimension, bandwidth_unit: str = "MB/s", decimals: int | None = None
-) -> str:
+def quantity(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
     """The value with its unit: ``0.246 µs``; a count alone."""
     if dimension is COUNT:
         return dimension.number(value)
-    return f"{dimension.number(value, bandwidth_unit, decimals)} {dimension.unit(bandwidth_unit).name}"
+    return f"{dimension.number(value, bandwidth_unit)} {dimension.unit(bandwidth_unit).name}"
 
 
 def percent(fraction: float) -> str:
