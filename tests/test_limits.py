@@ -253,7 +253,7 @@ def test_mistakes_are_named_together(folder: Path, capsys: pytest.CaptureFixture
             ["--alarms needs --propose", "--reframe needs", "not a rate such as"],
         ),
         (["--propose", "--alarms", "3 per 2"], ["not a rate such as '1 per 1000' (found 3 per 2)"]),
-        (["--propose"], ["plan.json does not exist: run the campaign"]),
+        (["--propose"], ["no results yet", "'mpicampaign run FILE' makes them"]),
     ):
         assert main(["judge", "c.yaml", *arguments]) == 2
         message = capsys.readouterr().err

@@ -104,7 +104,7 @@ def test_contradicted_runs_have_no_metrics(
 
 def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, _, err = call(capsys, tmp_path)
-    assert status == 2 and "no records found" in err and "mpicampaign report" in err
+    assert status == 2 and "no results yet" in err and "mpicampaign run FILE" in err
     head = {"format": "mpicampaign-records", "version": 1, "table_sizes": ["x"]}
     (tmp_path / "records.jsonl").write_text(json.dumps(head) + "\n")
     assert "records.jsonl:1: damaged header" in call(capsys, tmp_path)[2]

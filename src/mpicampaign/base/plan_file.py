@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.base.errors import UserError
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.identity import identity
 from mpicampaign.base.records import UNRANKED, Case, plain_fields
 
@@ -142,7 +142,7 @@ def read_plan(path: Path) -> PlanFile:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist: run the campaign, or 'mpicampaign render', first") from error
+        raise no_results(path.parent) from error
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from error
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
@@ -151,6 +151,12 @@ def read_plan(path: Path) -> PlanFile:
         return plan_from(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
+
+
+def no_results(folder: Path) -> UserError:
+    """Says that nothing was planned, imported or merged into a campaign's folder yet, and what does so."""
+    hint = "'mpicampaign run FILE' makes them, 'mpicampaign import' reads outputs made elsewhere"
+    return UserError(Problem("no results yet", str(folder), hint=hint))
 
 
 def plan_from(data: Mapping[str, Any]) -> PlanFile:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.plan_file import no_results
 from mpicampaign.base.records import Record
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
 from mpicampaign.cli.exit_status import DONE, FAILED
@@ -37,8 +38,7 @@ def run(options: argparse.Namespace) -> int:
 
     folder, files = _sources(options)
     if not holds_results(folder):
-        hint = "run the campaign first, or give the folder of one campaign, results/CAMPAIGN"
-        raise UserError(Problem("no results found", str(folder), hint=hint))
+        raise no_results(folder)
     plan = plan_of(folder)
     output = options.output or Path(f"{plan.campaign}.tar.gz")
     if output.is_dir():

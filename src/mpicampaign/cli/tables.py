@@ -124,29 +124,21 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
 
 
 def records_in(place: Path) -> tuple[Header, list[Record]]:
-    """From the last report, or from the results themselves if bundles were merged since."""
+    """From the last report, or from the results themselves if there is none, or bundles were merged since."""
     from mpicampaign.base.records import Header, read_records
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.collect.merged import merged_folders
 
     path = _in_folder(place)
     made = path.stat().st_mtime if path.is_file() else 0.0
-    if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
-        return read_records(_records_file(place))
+    if place.is_file() or (made and not any(each.stat().st_mtime > made for each in merged_folders(place))):
+        return read_records(path)
     header = read_records(path)[0] if made else Header(plan_of(place).campaign)
     return header, collect_all(place)
 
 
 def _in_folder(place: Path) -> Path:
     return place / "records.jsonl" if place.is_dir() else place
-
-
-def _records_file(place: Path) -> Path:
-    path = _in_folder(place)
-    if not path.is_file():
-        hint = "mpicampaign report makes records.jsonl from the results"
-        raise UserError(Problem("no records found", file=str(path), hint=hint))
-    return path
 
 
 def _sizes(wanted: str | None, header: Header) -> Sequence[int]:
