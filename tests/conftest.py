@@ -46,6 +46,7 @@ atexit.register(shutil.rmtree, os.environ["MPICAMPAIGN_LOCK"], ignore_errors=Tru
 os.environ.pop("COLUMNS", None)
 
 PROJECT = Path(__file__).resolve().parents[1]
+sys.path.append(str(PROJECT / "bench"))
 os.environ["PATH"] = f"{COMPILERS}:{os.environ['PATH']}"
 PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")

@@ -27,18 +27,9 @@ from mpicampaign.run.scheduler_calls import Query
 from mpicampaign.run.submission import PATIENT_TRIES, SUBMIT_TRIES
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
-    CANCELLED,
-    DONE,
     FAILED,
     HELD,
     LAUNCH_FAILED,
-    NODE_FAIL,
-    OUT_OF_MEMORY,
-    PREEMPTED,
-    QUEUED,
-    RUNNING,
-    TIMEOUT,
-    UNKNOWN,
 )
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
@@ -316,25 +307,6 @@ def test_a_part_of_an_array_without_numbers_is_not_an_answer(make: Callable[...,
         assert cluster.step() == []
     assert cluster.submissions == 3
     assert "not a single task of its array" in cluster.said[-1]
-
-
-STATES = {
-    "PENDING": QUEUED,
-    "REQUEUED": QUEUED,
-    "REQUEUE_HOLD": HELD,
-    "RUNNING": RUNNING,
-    "COMPLETING": RUNNING,
-    "COMPLETED": DONE,
-    "FAILED": FAILED,
-    "CANCELLED": CANCELLED,
-    "TIMEOUT": TIMEOUT,
-    "OUT_OF_MEMORY": OUT_OF_MEMORY,
-    "NODE_FAIL": NODE_FAIL,
-    "BOOT_FAIL": NODE_FAIL,
-    "PREEMPTED": PREEMPTED,
-    "": UNKNOWN,
-    "completed": UNKNOWN,
-}
 
 
 @pytest.mark.parametrize(

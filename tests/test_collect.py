@@ -1,23 +1,17 @@
-"""From folders of runs to records: all states of a run's folder."""
+"""From folders of runs to records: all states of a run's folder, and results that are set aside."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import build_records as make
 import pytest
-from evidence_texts import (
-    CLAIM,
-    IDENTITY,
-    INTEL_SHM,
-    RUN,
-    evidence_text,
-    rank_lines,
-    split,
-)
+from build_campaigns import campaign, plan, script_of
+from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, RUN, evidence_text, rank_lines, split
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json, read_plan
@@ -32,6 +26,13 @@ from mpicampaign.base.records import (
     write_records,
 )
 from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import GIVEN_UP
+from mpicampaign.compare.tables import absence_of
+from mpicampaign.jobs.claim import claim_text
+from mpicampaign.jobs.prepare import host_names
+from mpicampaign.jobs.run import Run
+from mpicampaign.run.set_aside import set_aside_faulty
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
@@ -200,3 +201,75 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
     (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
     with pytest.raises(UserError, match=rf"records\.jsonl:3: damaged record: Expected .* at `\$\.{key}"):
         read_records(tmp_path / "records.jsonl")
+
+
+PINGPONG = (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
+HERE = host_names()[0]
+PROGRAM = "5" * 64
+
+
+def checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def result(
+    folder: Path,
+    output: str = PINGPONG,
+    host: str = HERE,
+    members: tuple[str, ...] = (),
+    program: str = PROGRAM,
+    library: str = "as it is",
+    claimed_library: str = "",
+) -> Run:
+    """A run with a result of this host, program and text of its MPI library."""
+    file = folder / "libmpi.so.12"
+    file.write_text("as it is")
+    run = replace(plan(campaign(group={"members": members})).runs[0], libraries=claimed_library)
+    script = script_of(run, folder)
+    lines = [f"job host={host}", f"job program_sha256={program}", f"rank 0 start.library={file}"]
+    sums = f"job sha256.libmpi.so.12={checksum(library)}"
+    make.write_result(script.output.parent, *lines, sums, output=output)
+    script.claim.write_text(claim_text(replace(run, program_sha256=program), ["x"]))
+    return script
+
+
+def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
+    script = result(tmp_path, output="nothing\n")
+    [line] = set_aside_faulty([script])
+    assert "output.txt: " in line
+    assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
+    assert not script.output.exists()
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ({"host": "n1"}, "it was made on n1, not on "),
+        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
+        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
+    ],
+)
+def test_a_result_of_another_state_is_kept_whole_beside_its_run(
+    tmp_path: Path, made: dict[str, str], reason: str
+) -> None:
+    script = result(tmp_path, **made)  # type: ignore[arg-type]
+    [line] = set_aside_faulty([script])
+    assert reason in line
+    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
+    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
+    assert not script.folder.exists()
+
+
+OUT_OF_TIME = make.series("PingPong", size=[0, 1], time=[2.5e-7, None], bandwidth=[0.0, None])
+
+
+def test_a_ping_pong_out_of_time_at_1_byte_has_a_latency_and_no_bandwidth() -> None:
+    (table,) = compare([make.run("SHM-1", repeat, OUT_OF_TIME) for repeat in range(1, 4)], [1]).tables
+    (row,) = table.rows
+    values = {metric.name: row.cell(metric).values for metric in table.metrics}
+    assert values.pop("latency at 0 B") == (2.5e-7,) * 3
+    assert set(values.values()) == {()}
+    for name in values:
+        metric = next(metric for metric in table.metrics if metric.name == name)
+        assert [note.kind for note in absence_of(row, metric)] == [GIVEN_UP]
+    assert not any(ranking.metric.column == "bandwidth" for ranking in table.rankings)

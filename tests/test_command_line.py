@@ -21,7 +21,6 @@ from mpicampaign.cli.man_page import man_page
 from mpicampaign.cli.parser import COMMANDS, command_parser, subparsers
 from mpicampaign.run.queue_status import RunStatus
 
-ROOT = Path(__file__).resolve().parents[1]
 CAMPAIGN = """\
 campaign: mine
 repeats: 2

@@ -1,25 +1,29 @@
-"""The condition of runs: quiet, disturbed or not judged, from the evidence to tables and answers."""
+"""The condition of runs: quiet, disturbed or not judged, from evidence and hits to tables and the page."""
 
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
+from test_kernels import Build
 
-from mpicampaign.base.records import (
-    DISTURBED,
-    NOT_JUDGED,
-    QUIET,
-    Case,
-    Record,
-)
+from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Case, Record
 from mpicampaign.cli.output import counts
+from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import CLAIM_HEADER, HEADER, read_evidence
+from mpicampaign.evidence.preempted import preempted_text
+from mpicampaign.report.make import tables, to_terminal
+from mpicampaign.report.questions import answers, lead
+from mpicampaign.report.summary import summary
 from mpicampaign.run.progress import Progress
-from mpicampaign.show.runs import condition_text
+from mpicampaign.show.runs import MARK, MEANING, condition_text, mark_of, run_counts
+from mpicampaign.suites import OutputError, parse
 
 SHM, TCP = make.case("SHM-1"), make.case("TCP")
 UNBOUND = ("0-3", "0-3")
@@ -130,3 +134,195 @@ def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:
     assert ": verified, quiet: " in first and not first.endswith(")")
     assert ": verified, disturbed: " in second and second.endswith(f"({REASON})")
     assert counts([quiet, busy]) == "2 runs: 1 disturbed, 1 ok"
+
+
+if TYPE_CHECKING:
+    from mpicampaign.questions.answer import Answer
+
+BUSY = (3e-6, 9e-6, 5.5e-6, 4e-6, 7e-6)
+
+
+STATES = {"q": QUIET, "d": DISTURBED, "-": NOT_JUDGED}
+
+
+def in_states(placement: str, states: str, asked: int) -> list[Record]:
+    """Repeats in these states, further ones behind those that the campaign asks for."""
+    return [
+        replace(run, condition=STATES[state], further=run.repeat > asked)
+        for run, state in zip(but_disturbed(placement, (3e-6,) * len(states)), states, strict=True)
+    ]
+
+
+def but_disturbed(placement: str, latencies: tuple[float, ...], quiet: tuple[int, ...] = ()) -> list[Record]:
+    """Repeats with these latencies (s); all but those in ``quiet`` are disturbed."""
+    return make.runs(
+        placement,
+        latencies,
+        condition=lambda repeat: QUIET if repeat in quiet else DISTURBED,
+        condition_reason=lambda repeat: "" if repeat in quiet else REASON,
+    )
+
+
+def shown(records: list[Record]) -> Answer:
+    """The answer on the latency."""
+    return next(answer for answer in answers(compare(records)) if "latency" in answer.title)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_sentences_of_disturbed_runs_state_medians_and_ranges_alone(count: int) -> None:
+    values = {f"P{n}": tuple(1.1**n * value for value in BUSY) for n in range(count)}
+    comparison = compare([run for name in values for run in but_disturbed(name, values[name])])
+    found = answers(comparison)
+    said = [sentence for answer in found for text in answer.said for sentence in re.split(r"(?<=\.) ", text)]
+    assert len(said) == (2 if count == 1 else 4)
+    assert all(sentence.startswith("On this busy machine ") for sentence in said)
+    words = " ".join([lead(comparison, found), *said, *(answer.real for answer in found)])
+    assert not re.search(r"\b(real|significant|fast\w*|p [=<])", words)
+    of_latency = shown([*comparison.records])
+    assert [one.value for one in of_latency.candidates] == [f"{median(v) * 1e6:.2f}" for v in values.values()]
+    first, last = values["P0"], values[f"P{count - 1}"]
+    for name, each in (("P0", first), (f"P{count - 1}", last)):
+        ends = f"{min(each) * 1e6:.2f} to {max(each) * 1e6:#.3g}"
+        assert f"{median(each) * 1e6:.2f} µs ({ends}) for {name}" in of_latency.said[0]
+    assert comparison.rankings == ()
+
+
+@pytest.mark.parametrize(
+    ("states", "asked", "repeats", "marked"),
+    [
+        ("qddddddd", 4, 8, True),
+        ("qqqddd", 6, 6, True),
+        ("-ddddd", 6, 6, True),
+        ("qqq---d", 6, 6, False),  # as many as the campaign asks for
+        ("qqqqdd", 6, 4, False),  # enough for a test
+        ("qqdq", 3, 3, False),
+        ("q-dd", 4, 4, True),
+        ("qq-", 3, 3, False),
+    ],
+)
+def test_too_few_quiet_runs_hide_no_disturbed_ones(
+    states: str, asked: int, repeats: int, marked: bool
+) -> None:
+    records = [run for name in ("A", "B") for run in in_states(name, states, asked)]
+    comparison = compare(records)
+    rows = comparison.tables[0].rows
+    assert [(row.counted, mark_of(row)) for row in rows] == [(repeats, MARK * marked)] * 2
+    found = answers(comparison)
+    words = [lead(comparison, found), *(text for answer in found for text in answer.said)]
+    assert {text.startswith("On this busy machine ") for text in words} == {marked}
+    left_out = len(states.replace("q", "").replace("-", "")) * (not marked) * 2
+    notices = " ".join(summary(comparison).notices)
+    assert (f"{left_out} runs were disturbed and left out" in notices) == bool(left_out)
+    assert ("set busy_machine: rank" in notices) == marked
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
+def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str) -> None:
+    comparison = compare([*but_disturbed("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *but_disturbed("TCP", BUSY)])
+    text = " ".join(tables(comparison, form).decode().split())
+    mark = r"\dag{}" if form == "latex" else MARK
+    grids, values = 5, 4  # values of a line
+    meanings = grids if form == "latex" else 1  # a float stands alone; others say it once at the end
+    assert text.count(MEANING) == meanings
+    assert text.count(mark) == meanings + grids * values
+    assert re.search(rf"5\.50\W+(\w+\W+)*?{re.escape(mark)}", text)
+    quiet = tables(compare(but_disturbed("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form).decode()
+    assert mark not in quiet
+
+
+def test_what_a_busy_machine_did_not_let_run_is_no_failure() -> None:
+    first, second, *others = but_disturbed("TCP", BUSY)
+    why = "the run met its time limit of 60 s while other processes used 1.9 CPUs"
+    stopped = replace(first, status=FAILED, reason=why, series=())
+    missing = replace(second, status=MISSING, reason="not run yet", condition="not judged", series=())
+    comparison = compare([stopped, missing, *others])
+    assert run_counts(comparison.records) == {"verified": 3, "stopped": 1, "missing": 1}
+    text = " ".join(summary(comparison).notices)
+    assert "1 run was stopped by the time limit while others used the CPUs." in text
+    assert "Not made: 1 of 5 planned runs (not run yet); the same command makes them" in text
+    assert "failed" not in text
+    assert f"stopped while busy: {why}" in to_terminal(comparison).replace("\n    ", " ")
+    [row] = comparison.tables[0].rows
+    assert (row.counted, row.planned) == (3, 5)
+
+
+KERNEL_HEADER = """#mpicampaign-kernel 1
+#@kernel=point_to_point
+#@ranks=2
+#@columns.samples=operation pairs size sample block_messages seconds useful_bytes wire_bytes
+#@columns.sizes=operation pairs size samples warmup_samples warmup_settled converged verified{column}
+"""
+
+
+def output(hits: dict[int, str] | None) -> str:
+    """An output with 50 samples of each size; without hits, as versions before printed it."""
+    rows = []
+    for size, count in (hits or {8: ""}).items():
+        rows.append(f"samples point_to_point 1 {size} 0 1 1.0e-06 {size} {size}")
+        rows.append(f"sizes point_to_point 1 {size} 50 3 1 1 1 {count}".rstrip())
+    head = KERNEL_HEADER.format(column="" if hits is None else " hit")
+    return head + "\n".join(rows) + f"\n#@end rows={len(rows)} status=ok\n"
+
+
+def text(hits: dict[int, str] | None) -> str:
+    parsed = parse("kernel", output(hits))
+    return preempted_text(parsed.series, parsed.metadata)
+
+
+def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
+    assert text({8: "5", 64: "6", 65536: "50"}) == "; hit at 64 B and 64 KiB"
+    assert text({8: "0", 64: "6"}) == "; hit at 64 B"
+    assert text({8: "0"}) == ""
+    assert text({1 << power: "50" for power in range(5)}) == "; hit at 5 sizes, from 1 B to 16 B"
+
+
+@pytest.mark.parametrize("count", ["51", "-1", "1.5", "nan", "x"])
+def test_a_damaged_count_is_refused(count: str) -> None:
+    with pytest.raises(OutputError):
+        parse("kernel", output({8: count}))
+
+
+# --- what a kernel counts
+
+SHORT = ("--size", "64", "--budget", "0.05")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("account", ["none", "zeros"])
+def test_without_an_account_of_one_rank_nothing_is_known(build: Build, account: str) -> None:
+    waiting = {"PRETEND_WAITING": account, "PRETEND_WAITING_RANK": "1"}
+    launch = build.launch(2, "point_to_point", *SHORT, preload="pretend.so", **waiting)
+    assert launch.statuses == [0, 0], launch.errors
+    assert [row["hit"] for row in launch.rows("sizes")] == ["-"]
+    assert launch.header("hit").startswith("not examined")
+
+
+PARTS = {
+    "b_eff": {"ring", "random", "cartesian", "first", "pair"},
+    "core_pairs": {"latency", "bandwidth", "contention"},
+    "latency_bandwidth": {
+        f"{part}_{size}" for part in ("ping_pong", "rings") for size in ("latency", "bandwidth")
+    },
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kernel", PARTS)
+def test_kernels_with_loops_of_their_own_say_which_part_was_hit(build: Build, kernel: str) -> None:
+    quick = ("--lmax", "8KiB") if kernel == "b_eff" else ()
+    launch = build.launch(
+        2, kernel, *quick, "--budget", "0.3", preload="pretend.so", PRETEND_WAITING="1000000000000"
+    )
+    assert launch.statuses == [0, 0], launch.errors
+    counts = dict(entry.split(":") for entry in launch.header("hit_parts").split(","))
+    assert counts.keys() == PARTS[kernel]
+    for hit, all_of_them in (count.split("/") for count in counts.values()):
+        assert hit == all_of_them
+
+
+@pytest.mark.mpi
+def test_parts_are_not_examined_without_an_account(build: Build) -> None:
+    launch = build.launch(2, "core_pairs", "--budget", "0.1", preload="pretend.so", PRETEND_WAITING="none")
+    assert launch.statuses == [0, 0], launch.errors
+    assert launch.header("hit_parts").startswith("not examined")
+    assert preempted_text([], parse("kernel", launch.output).metadata) == ""

@@ -16,7 +16,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 from test_kernels import Build, demand_refusal
-from test_parsers import read as read_output
+from test_parsers import text_of as read_output
 
 from mpicampaign.base.records import Series
 from mpicampaign.compare.compare import compare

@@ -1,4 +1,4 @@
-"""Figures: which are drawn, their texts, and the same bytes for the same records."""
+"""Figures: which are drawn, their axes, texts and colours, and the same bytes for the same records."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,8 +19,11 @@ from mpicampaign.base.records import Case
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import MADE, Figure, draw_all
+from mpicampaign.show.charts.looks import COLOURS, SEQUENCE, TEXT_CONTRAST, contrast, ink_on, luminance, shade
+from mpicampaign.show.charts.scales import Scale, scale_for
+from mpicampaign.show.figures.axes import panel_grid
 from mpicampaign.show.figures.converted import to_pdf, to_png
-from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.page import FORMATS, WIDTH, fitted
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +115,85 @@ def test_png_and_pdf_without_their_converters_name_the_extra(
     assert main(["report", "--figures", "pdf", str(PROJECT / "campaign.yaml")]) == 2
     said = capsys.readouterr().err
     assert "PNG and PDF: " in said and "the extra figures: pip install 'mpicampaign[figures]'" in said
+
+
+def test_scales_begin_at_zero_unless_values_differ_tenfold() -> None:
+    assert scale_for([35.0, 185.0]) == Scale(0.0, 185.0 * 1.05, logarithmic=False)
+    assert scale_for([1.0, 10.0]) is not None
+    found = scale_for([1.0, 10.0])
+    assert found is not None and found.logarithmic
+    assert Scale(0.0, 194.0, logarithmic=False).ticks() == [0, 50, 100, 150]
+
+
+def test_what_would_be_illegible_ends_in_an_ellipsis() -> None:
+    text, size = fitted("x" * 5000, 1.0, 0.2, 8)
+    assert text.endswith("…") and size == 3
+
+
+@pytest.mark.parametrize(("count", "across"), [(1, 1), (4, 2), (7, 3)])
+def test_panels_lie_on_the_page_beside_each_other(count: int, across: int) -> None:
+    grid = panel_grid(count, across, 2.0, 0.8)
+    assert all(place.left > 0 and place.right + 0.8 <= WIDTH for place in grid.places)
+    assert all(place.bottom > 0 and place.top <= grid.height for place in grid.places)
+    for one, other in pairwise(grid.places):
+        assert other.left >= one.right + 0.8 or other.top <= one.bottom
+    assert sum(grid.lowest(index) for index in range(count)) == min(count, across)
+
+
+# Machado, Oliveira and Fernandes 2009, severity 1, for linear RGB.
+SIGHT = {
+    "normal": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+TO_XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
+WHITE = (0.9505, 1.0, 1.089)
+
+
+def times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[float]:
+    return [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+
+
+def lab(colour: str, sight: str) -> list[float]:
+    """CIE L*a*b* of a colour as seen with this sight."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    seen = [min(max(part, 0.0), 1.0) for part in times(SIGHT[sight], linear)]
+    x, y, z = (
+        value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116
+        for value in (part / white for part, white in zip(times(TO_XYZ, seen), WHITE, strict=True))
+    )
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_are_distinguishable(sight: str) -> None:
+    for one, other in combinations(COLOURS, 2):
+        apart = sum((a - b) ** 2 for a, b in zip(lab(one, sight), lab(other, sight), strict=True)) ** 0.5
+        assert apart > 10, (one, other)
+
+
+def test_neighbours_differ_in_grey_print() -> None:
+    """Colours further apart in the list differ in line and marker."""
+    for one, other in pairwise(COLOURS):
+        assert abs(lab(one, "normal")[0] - lab(other, "normal")[0]) > 9, (one, other)
+
+
+def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:
+    steps = [shade(n / 50) for n in range(51)]
+    assert all(luminance(a) < luminance(b) for a, b in pairwise(steps))
+    assert (steps[0], steps[-1]) == (SEQUENCE[0], SEQUENCE[-1])
+    assert min(contrast(ink_on(step), step) for step in steps) >= TEXT_CONTRAST

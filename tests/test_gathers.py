@@ -1,21 +1,28 @@
-"""Gathers side by side: one definition of bandwidth, a placement for each number of ranks, the drawing."""
+"""Gathers side by side: one definition of bandwidth, time per level of a tree, trees that are the same."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 import build_records as make
+import pytest
+from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
+from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Grid, Paragraph
+from mpicampaign.show.figures.page import Rectangles
+from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
+from mpicampaign.suites import parse
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import CurveChart
@@ -95,3 +102,105 @@ def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() ->
     ]
     several = gather_nodes(compare(records + of_place("SHM", 2)), View())
     assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
+
+
+TREES = ("natural", "random")
+HEADER = """\
+#mpicampaign-kernel 1
+#@kernel=tree_merge
+#@version=3
+#@ranks={ranks}
+#@columns.samples=operation tree size sample block_messages seconds useful_bytes wire_bytes
+#@columns.levels=operation tree size rank level receive_seconds merge_seconds bytes
+#@columns.sizes=operation tree size samples warmup_samples warmup_settled converged verified
+"""
+
+
+def seconds(tree: str, size: int, rank: int, level: int, factor: float) -> tuple[float, float]:
+    """Receiving and merging, unlike on each tree, size, rank and level."""
+    base = (1 + TREES.index(tree)) * size * (1 + rank) * factor * 1e-9
+    return base * (level + 1), base * (level + 1) / 4
+
+
+def output(levels: int = 3, factor: float = 1.0, without: tuple[int, ...] = ()) -> str:
+    """Rows of levels for ranks 0 and 2; sizes in ``without`` have none."""
+    rows = []
+    for tree in TREES:
+        for size in (1024, 4096):
+            rows += [f"samples tree_merge {tree} {size} {n} 1 1e-05 {size * 7} {size * 12}" for n in range(5)]
+            rows.append(f"sizes tree_merge {tree} {size} 5 0 1 1 1")
+            for rank, level in ((0, level) for level in range(levels)):
+                receive, merge = seconds(tree, size, rank, level, factor)
+                if size not in without:
+                    rows.append(f"levels tree_merge {tree} {size} 0 {level} {receive:.6e} {merge:.6e} {size}")
+            if size not in without:
+                rows.append(f"levels tree_merge {tree} {size} 2 0 9.0e-01 9.0e-01 {size}")
+    lines = "".join(f"{row}\n" for row in rows)
+    return f"{HEADER.format(ranks=2**levels)}{lines}#@end rows={len(rows)} status=ok\n"
+
+
+def run(repeat: int, text: str) -> Record:
+    return make.run(make.case("FULL", "tree_merge"), repeat, *parse("kernel", text).series, suite="kernel")
+
+
+def test_bars_are_drawn_behind_each_other() -> None:
+    (chart,) = level_charts(Scene(compare([run(1, output())])))
+    page, (panel,) = drawn(chart)
+    boxes = [each for each in page.drawn if isinstance(each, Rectangles)]
+    found = [[place.left, place.right] for each in boxes for place in each.places]
+    expected = [
+        [panel.x(start), panel.x(end)]
+        for _, levels in chart.trees
+        for level in levels
+        for start, end in ((0, level.receive), (level.receive, level.receive + level.merge))
+    ]
+    for pair in expected:
+        assert any(pair == pytest.approx(other) for other in found), pair
+    texts = texts_of(page)
+    assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
+
+
+def test_a_single_level_or_none_is_not_drawn() -> None:
+    for text in (output(levels=1), output(without=(1024, 4096))):
+        assert not list(level_charts(Scene(compare([run(1, text)]))))
+
+
+SAME = "tree_gather (all trees, the same with 2 ranks)"
+
+
+def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
+    """Three runs of two trees and the baseline."""
+    runs = make.kernel_runs(placement, 1e-6, 1e9, repeats=3)
+    return [replace(run, series=tuple(replace(each, ranks=ranks) for each in run.series)) for run in runs]
+
+
+def test_two_ranks_have_one_curve_that_says_so() -> None:
+    runs = of_ranks(2)
+    (chart,) = kernel_charts(Scene(compare(runs)))
+    same, base = chart.panels[0].curves
+    assert (same.label, base.label) == (SAME, "MPI_Gather")
+    assert len(same.repeats) == 6 and not same.thin
+    values = [
+        dict(zip(series.columns["size"], series.columns["bandwidth"], strict=True))[8192]
+        for run in runs
+        for series in run.series[:2]
+    ]
+    assert same.median[8192] == pytest.approx(median(value for value in values if value is not None))
+    page, _ = drawn(chart)
+    texts = texts_of(page)
+    assert texts.count(SAME) == 1 and not any("max-inter" in text or "wire" in text for text in texts[1:])
+
+
+def test_the_curves_of_the_page_likewise() -> None:
+    scene = Scene(compare(of_ranks(2)))
+    (useful,) = interactive_charts(scene)  # wire bandwidth is the same
+    assert [line.curve.name for line in useful.lines] == [f"g, SHM, {SAME}", "g, SHM, MPI_Gather"]
+    both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")))
+    lines = {line.curve.name.removesuffix(" ranks") for line in interactive_charts(both)[0].lines}
+    assert sum(SAME in name for name in lines) == 1 and len(lines) == 5
+
+
+def test_one_tree_alone_keeps_its_name() -> None:
+    runs = [replace(run, series=run.series[1:]) for run in of_ranks(2)]
+    (chart,) = kernel_charts(Scene(compare(runs)))
+    assert [curve.label for curve in chart.panels[0].curves] == ["tree_gather (tree min-inter)", "MPI_Gather"]

@@ -1,4 +1,4 @@
-"""Import of files with several outputs: each is a run with its place, facts, label and values."""
+"""Imports of files with several outputs: where texts are cut, and which outputs are runs of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.job_number import job_in_name, job_in_text
+from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import load_map
+from mpicampaign.suites import OutputError, parse, parts
 
 MAP = """\
 import: foreign
@@ -126,3 +129,202 @@ def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) ->
     found = records(tmp_path)
     assert [record.status for record in found] == [MISSING, MISSING]
     assert [record.case.benchmark for record in found] == ["osu_bw", "osu_latency"]
+
+
+FIXTURES = Path(__file__).parent / "fixtures"
+HPCC = (FIXTURES / "hpcc" / "two_ranks.out").read_text()
+IMB_ENDS = "# All processes entering MPI_Finalize"
+LATENCY = osu_table("MPI Latency", "Latency (us)", [(2**k, 1.5 + k) for k in range(8)])
+BANDWIDTH = osu_table("MPI Bandwidth", "Bandwidth (MB/s)", [(2**k, 100.0 + k) for k in range(8)])
+
+
+def why(text: str) -> str:
+    with pytest.raises(OutputError) as refused:
+        parts(text)
+    return str(refused.value).removeprefix("several outputs that cannot be separated: ")
+
+
+def split(text: str) -> tuple[str, str]:
+    """In the middle, between two lines."""
+    middle = text.index("\n", len(text) // 2) + 1
+    return text[:middle], text[middle:]
+
+
+def test_an_aborted_output_without_values_is_not_what_was_printed_above_the_next_one() -> None:
+    ended = "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED ***\n"
+    assert parts(f"{hpl()[: hpl().index('WR')]}{ended}over IBV\n{LATENCY}")[1].above == "over IBV\n"
+
+
+def test_an_output_that_began_long_after_the_one_above_is_no_other_rank_of_it() -> None:
+    started, ends = HPCC.index("Begin of"), "Current time (1000) is"
+    above = re.sub(r"Current time \(\d+\) is", ends, HPCC[:started], count=1)
+    for began, said in ((1003, "each rank printed it"), (1004, "")):
+        text = above + above.replace("1000", str(began)) + HPCC[started:]
+        if said:
+            assert said in why(text)
+        else:
+            first, second = parts(text)
+            assert first.output.endswith("16.0\n\n" + "#" * 72 + "\n") and not second.above
+
+
+def test_a_failure_of_nccl_tests_ends_its_output() -> None:
+    begin = "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20\n#\n"
+    failed = "n1: Test NCCL failure common.cu:401 'exited'\n .. n1 pid 4: Test failure common.cu:5\n"
+    assert [part.lines for part in parts(begin + failed + begin)] == ["1-4", "5-6"]
+    assert "line 3: the title of line 1 again" in why(begin + begin)
+    with pytest.raises(OutputError) as refused:
+        parse("nccl_tests", begin + failed * 8)
+    assert str(refused.value).count("aborted") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (imb().join(split(imb())), "imb is closed below the title of the output of imb"),
+        (LATENCY.join(split(hpl())), "hpl is closed below the title of the output of osu"),
+        (hpl()[:300] + hpl(), r"line \d: the title of line 2 again, without values in between"),
+        (LATENCY[:60] + "\n" + LATENCY, "line 3: the title of line 1 again, without values in between"),
+        (f"{LATENCY.splitlines()[0]}\n" * 4 + LATENCY, "line 2: the title of line 1 again"),
+        (imb() + "64          1.23\n" + LATENCY, r"line \d+: a row below the output of imb .*title is lost"),
+        (
+            LATENCY + "[1,0]<stdout>:" + BANDWIDTH + LATENCY,
+            r"some lines have a label, such as '\[1,0\]<stdout>:'",
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_cut_safely_is_refused(text: str, reason: str) -> None:
+    assert re.search(reason, why(text))
+
+
+def test_outputs_printed_at_the_same_time_are_refused_or_cannot_be_read() -> None:
+    begin, end = LATENCY.splitlines(keepends=True)[:6], LATENCY.splitlines(keepends=True)[6:]
+    assert "imb is closed below the title" in why(imb().replace(IMB_ENDS, LATENCY + IMB_ENDS))
+    mixed = "".join(begin) + imb().replace("# List of", "".join(end) + "# List of")
+    assert re.search(r"line \d+: not a row of the output of imb \(line 8\)", why(mixed))
+    other = BANDWIDTH.splitlines(keepends=True)
+    for at in range(1, len(other)):
+        *_, last = parts("".join(begin) + "".join(other[:at]) + "".join(end) + "".join(other[at:]))
+        with pytest.raises(OutputError):
+            parse("osu", last.to_parse)
+
+
+NIGHTS = """\
+import: foreign
+campaign: c
+rules:
+  - when: {path: 'night-(?P<number>\\d)'}
+    label: {job: '{number}'}
+  - label: {system: s, host_group: g, placement: p, benchmark: '{benchmark}'}
+"""
+BARRIER = "\n# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n             2.41\n"
+
+
+def take_nights(tmp_path: Path, files: dict[str, str], rules: str = NIGHTS) -> Account:
+    (tmp_path / "map.yaml").write_text(rules)
+    for name, text in files.items():
+        (tmp_path / "raw" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "raw" / name).write_text(text)
+    return import_folders([tmp_path / "raw"], load_map(tmp_path / "map.yaml"), tmp_path / "results")
+
+
+def repeats(tmp_path: Path) -> list[str]:
+    """The names of the files, in the order of their repeats."""
+    records = sorted(collect_imports(tmp_path / "results"), key=lambda record: record.repeat)
+    return [Path(record.files["output"]).name for record in records]
+
+
+def refusals(account: Account) -> dict[str, str]:
+    return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
+
+
+def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
+    runs = Runs()
+    runs.add("sum", "", "first")
+    assert runs.same("sum", "7") == "first" and not runs.same("other", "7")
+
+
+@pytest.mark.parametrize(
+    ("name", "job"),
+    [
+        *(("k4-slurm-1001.out", "1001"), ("slurm-12_7.out", "12_7"), ("osu.o1234", "1234")),
+        *(
+            ("osu.e12-3", "12_3"),
+            ("job_77.log", "77"),
+            ("482588.out", "482588"),
+            ("osu-1234_5.out", "1234_5"),
+            ("100101_osu.out", "100101"),
+            ("stdout.100101", "100101"),
+            ("hpl.100101.40000.n1.out", "100101"),
+        ),
+        *(("hpl-40000.out", ""), ("run-20170321.out", ""), ("20170327_005001.out", ""), ("osu_2_4.out", "")),
+    ],
+)
+def test_jobs_in_names(name: str, job: str) -> None:
+    assert job_in_name(name, "N      :   40000") == job
+
+
+@pytest.mark.parametrize(
+    ("text", "job"),
+    [
+        *(
+            ("SLURM_JOB_ID=1001", "1001"),
+            ("export PBS_JOBID='12[7].pbs1'", "12_7"),
+            ("Job <12[3]> is", "12_3"),
+        ),
+        *(("Job ID:\t\t12.pbs1", "12"), ("srun: job 5 queued", "5"), ("TACC:  Starting up job 7", "7")),
+        *(
+            ("Job <12> was submitted from host <n1>", ""),
+            ("LSB_JOBID=8\nJOB_ID=9", ""),
+            ("SLURM_JOB_ID=$ID", ""),
+        ),
+    ],
+)
+def test_jobs_in_texts(text: str, job: str) -> None:
+    assert job_in_text(f"begin\n{text}\n") == job
+
+
+def at(stamp: str, text: str) -> str:
+    return text.replace("Wed Mar 22 05:28:00 2017", stamp)
+
+
+def test_position_decides_in_the_repeated_hour_without_jobs(tmp_path: Path) -> None:
+    times = ["02:50:00", "02:10:00", "02:30:00"]
+    texts = [at(f"Sun Oct 29 {time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)]
+    take_nights(tmp_path, {"run9.out": texts[0] + texts[1], "run10.out": texts[2]})
+    latencies = [
+        (record.repeat, record.series[0].columns["time"][0])
+        for record in sorted(collect_imports(tmp_path / "results"), key=lambda record: record.repeat)
+    ]
+    assert latencies == [(1, 1e-6), (2, pytest.approx(1.1e-6)), (3, pytest.approx(1.2e-6))]
+
+
+EXCERPT = hpl()[: hpl().index("T/V")]
+DOCUMENTS = {
+    "README.md": f"# How to\n\n{EXCERPT}\n...\n",
+    "README": f"Usage\n\n{hpl()}",
+    "index.html": f"<html><pre>{EXCERPT}</pre></html>",
+    "guide.rst": f"Results::\n\n{BARRIER}",
+    "hpl_readme_2.txt": BARRIER,
+    "hpl_notes.txt": f"A result looks like this:\n{EXCERPT}",
+    "wiki.txt": f"```\n{EXCERPT}```\n",
+    "mail.txt": osu_table("MPI Latency", "Latency (us)", [(1, 1.5), (2, 1.6)]) + "...\n8     1.70\n",
+}
+
+
+def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
+    killed = f"{BARRIER[:40]}\n...\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
+    account = take_nights(
+        tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed, "b.out": f"...\n{EXCERPT}"}
+    )
+    found = refusals(account)
+    assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
+    assert found["README"].startswith("a document: an output that it shows is an example")
+    assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 2
+
+
+def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> None:
+    hello = "# OSU MPI Hello World Test v5.6.2\nThis is a test with 4 processes\n"
+    start = "# OSU MPI Init Test v5.6.2\nnprocs: 4, min: 300, max: 310, avg: 305\n"
+    account = take_nights(tmp_path, {"hello.out": hello, "init.out": start, "both.out": hello + start})
+    assert set(refusals(account).values()) == {"osu_hello measures nothing; osu_init measures the start"}
+    assert len(repeats(tmp_path)) == 2

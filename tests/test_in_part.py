@@ -1,4 +1,4 @@
-"""Outputs that were cut, aborted or failed in part: what proves itself is read, the rest is named."""
+"""Outputs that were cut, aborted or labelled line by line: what proves itself is read, the rest is named."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from foreign_outputs import imb
+from foreign_outputs import hpl, imb
 from printed_outputs import HplRow, hpl_output, osu_table
 
-from mpicampaign.suites import OutputError, ParsedOutput, parse
+from mpicampaign.collect.failure_cause import LENGTH, cause_of
+from mpicampaign.suites import OutputError, ParsedOutput, parse, parts, without_labels
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SUITES, WITHOUT_VALUES = ("hpl", "imb", "kernel", "osu"), ("invalid", "hello")
@@ -77,7 +78,7 @@ SWEEP = hpl_output([HplRow(order, 192, 2, 2, order / 500) for order in (20000, 3
 PASSED = [found.start() for found in re.finditer("PASSED", SWEEP)]
 
 
-def hpl(text: str) -> tuple[list[str], str]:
+def read_hpl(text: str) -> tuple[list[str], str]:
     """The orders of the rows that count, and what is missing."""
     found = parse("hpl", text, in_part=True)
     return [series.qualifiers["N"] for series in found.series], found.lacks
@@ -108,7 +109,7 @@ def test_each_row_of_hpl_that_passed_counts() -> None:
         ),
         (SWEEP.replace("WR11R2C4       30000", "WR11R2C4       3x000"), ["20000", "40000"], "1 of 3"),
     ):
-        found, lacks = hpl(damaged)
+        found, lacks = read_hpl(damaged)
         assert found == orders and re.match(reason, lacks), lacks
         with pytest.raises(OutputError, match=re.escape(lacks)):
             parse("hpl", damaged)  # an own run is due again
@@ -122,19 +123,19 @@ def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
 
 
 def test_hpl_of_amd_has_a_broadcast_of_its_own() -> None:
-    assert hpl(hpl_output([HplRow(20000, 192, 2, 2, 40.0, "WR0XR8C4")])) == (["20000"], "")
+    assert read_hpl(hpl_output([HplRow(20000, 192, 2, 2, 40.0, "WR0XR8C4")])) == (["20000"], "")
 
 
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
-        hpl(SWEEP[: SWEEP.index("=" * 80 + "\n\nFinished")] + table)
+        read_hpl(SWEEP[: SWEEP.index("=" * 80 + "\n\nFinished")] + table)
 
 
 def test_hpl_that_says_it_changed_a_parameter_ran_with_the_changed_one() -> None:
     adjusted = SWEEP.replace("N      :   20000 ", "N      :   20100 ")
     with pytest.raises(OutputError, match="N = 20000 is not among the parameters"):
-        hpl(adjusted)
+        read_hpl(adjusted)
     said = "N = 20100 is no multiple of NB * Q: adjusted to 20000"
     found = parse("hpl", adjusted.replace("-" * 80, f"{'-' * 80}\n{said}", 1))
     assert found.metadata["adjusted"] == said and found.series[0].qualifiers["N"] == "20000"
@@ -226,3 +227,132 @@ def test_osu_counts_down_to_the_first_wrong_value() -> None:
     )
     found = parse("osu", headed.replace("5.50              Pass", "5.50              Fail"), in_part=True)
     assert found.series[0].columns["size"] == [1, 2, 4, 8] and "validation of 16 B: 'Fail'" in found.lacks
+
+
+OSU = """\
+Option Missing Required Argument [-m]
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+"""
+OSU_USAGE = """\
+Usage: osu_bw [options]
+Options:
+  -m, --message-size        [MIN:]MAX - set the minimum and/or the maximum message size
+  -z<1-99,1-99,1-99..>      Comma seperated percentile range
+"""
+HPL = """\
+HPL ERROR from process # 0, on line 367 of function HPL_pdinfo:
+>>> Value of NB less than 1 <<<
+
+HPL ERROR from process # 0, on line 621 of function HPL_pdinfo:
+>>> Illegal input in file HPL.dat. Exiting ... <<<
+"""
+
+
+def test_what_a_program_says_of_its_arguments_is_the_cause() -> None:
+    assert cause_of(OSU, OSU_USAGE) == "Option Missing Required Argument [-m]"
+    assert cause_of(OSU.replace(OSU.split("\n")[0], ""), OSU_USAGE) == "Usage: osu_bw [options]"
+    assert cause_of("", "Usage: IMB-MPI1 [-help]\n                [-list]\n") == "Usage: IMB-MPI1 [-help]"
+    assert cause_of("stream: --array: 'x' is no size\n", "[0] MPI startup(): I_MPI_DEBUG=5\n") == (
+        "stream: --array: 'x' is no size"
+    )
+    assert cause_of(HPL).startswith(">>> Value of NB less than 1 <<< / >>> Illegal input")
+
+
+def test_what_is_shown_is_short_and_printable() -> None:
+    hostile = "error \x1b[2J\u202e" + "x" * 10_000 + "\n"
+    found = cause_of("".join(f"{number} {hostile}" for number in range(50)))
+    assert found.isprintable()
+    assert len(found) <= 3 * (LENGTH + 3)
+
+
+def test_nothing_but_words_is_a_cause() -> None:
+    """Open MPI 4 ends its output with NULs where a daemon is lost."""
+    assert cause_of("\0\0\n\x1b[31mORTE has lost communication with a remote daemon.\x1b[0m\n\0\n") == (
+        "ORTE has lost communication with a remote daemon."
+    )
+    assert cause_of("\x07\n\0\0\0\n____\n") == ""
+
+
+TWO_RANKS = (Path(__file__).parent / "fixtures" / "hpcc" / "two_ranks.out").read_text()
+LATENCY = osu_table(
+    "MPI Latency", "Latency (us)", [(s, 1.5 + s / 5000) for s in (0, *(2**k for k in range(23)))]
+)
+SECONDS = "{0:02d}.96{0:04d}"
+LABELS = [
+    *("0: ", "  0: ", "12: ", "[0] ", "   0:", "nid000012 0: ", "login: ", "launcher-1  | ", "192.0.2.1: "),
+    *("[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-n1-2345@1,0]<stdout>: ", "[1,0][n1:2345]<stdout>: "),
+    *("Thu Jan {0:2d} 03:04:05 2024<stdout>:", "Thu Jan {0:2d} 03:04:05 2024[1,0]<stdout>:"),
+    *("2024-05-22T12:43:" + SECONDS + "Z 00O ", "build\tOSU\t2024-05-22T12:43:" + SECONDS + "7Z "),
+    *("May {0:2d} 12:43:{0:02d} ", "00:00:{0:02d} ", "17000000" + SECONDS + " ", "17000000{0:02d} "),
+    *(
+        "[2024-05-22 12:43:{0:02d}] ",
+        "[{1:10.4f}] ",
+        "12:43:" + SECONDS + " [0] ",
+        "2024/05/22 12:43:{0:02d} ",
+    ),
+    *(
+        "May {0:2d} 12:43:{0:02d} n1 osu[123]: ",
+        "\x1b[0;32m",
+        "\x1b[?25l\x1b[2J\x1b[H",
+        "\x1b[0K{0:02d}:00:00 \x1b[1m0:\x1b[0m ",
+    ),
+]
+
+
+def labelled(text: str, label: str) -> list[str]:
+    """The lines with a label, whose time goes on from line to line."""
+    lines = enumerate(text.rstrip("\n").split("\n"))
+    return [label.format(number % 28 + 1, 3.7 * number) + line for number, line in lines]
+
+
+def values(text: str) -> list[object]:
+    return [(part.suite, parse(part.suite, part.to_parse).series) for part in parts(without_labels(text))]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_of_every_line_is_taken_off(label: str) -> None:
+    for text in (LATENCY, imb(), hpl(), TWO_RANKS):
+        lines = labelled(text, label)
+        around = "\n".join(["module osu loaded", *lines, lines[1][:0], "Job 12 finished", ""])
+        assert without_labels(around).count("\n") == around.count("\n")
+        assert values(around) == values(text)
+    both = "\n".join(["+ srun", *labelled(LATENCY, label), "+ srun", *labelled(imb(), label), ""])
+    assert values(both) == values(LATENCY) + values(imb())
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([f"{k % 2}: {line}" for k, line in enumerate(LATENCY.splitlines())], "line 2: '1: # Size"),
+        (
+            labelled(LATENCY, "0: ") + labelled(LATENCY, "1: "),
+            "line 27: '1: ' does not begin with the label '0: '",
+        ),
+        ([*labelled(LATENCY, "0: "), LATENCY], "line 27: 'the title of OSU' does not begin"),
+        (
+            [line.replace("00O ", "00O+", k == 9) for k, line in enumerate(labelled(LATENCY, LABELS[15]))],
+            "line 10: ",
+        ),
+    ],
+)
+def test_the_refusal_names_the_line_and_the_label(lines: list[str], said: str) -> None:
+    with pytest.raises(OutputError) as refused:
+        without_labels("\n".join(lines) + "\n")
+    assert said in str(refused.value)
+    assert "several ranks or programs" in str(refused.value)
+
+
+@pytest.mark.parametrize("label", ["1: ", ""])
+def test_results_of_another_rank_below_are_refused(label: str) -> None:
+    for text, result in ((hpl(), "WR11R2C4"), (imb(), "         1024 "), (LATENCY, "1024  ")):
+        line = next(line for line in text.splitlines() if result in line)
+        cut = labelled(text[: text.index(result)], "0: ")
+        with pytest.raises(OutputError, match=f"line {len(cut) + 1}: "):
+            without_labels("\n".join([*cut, label + line, ""]))
+
+
+def test_a_title_in_a_sentence_is_no_label() -> None:
+    text = "as in run 2: # OSU MPI Bandwidth Test v5.6.2\nnothing\n"
+    assert without_labels(text) == text and without_labels(LATENCY) is LATENCY

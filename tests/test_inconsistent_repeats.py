@@ -1,4 +1,4 @@
-"""Repeats that did not run alike: named with the differences, but still counted."""
+"""Repeats that did not run alike: on shared cores, with other software or settings; named, counted or not."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import build_records as make
 import pytest
-from evidence_texts import read
+from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.base.records import Record
+from mpicampaign.base.records import BLAS, DISTURBED, OVERSUBSCRIBED, Case, Record
 from mpicampaign.collect.common_settings import of_import, of_own_run
+from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
-from mpicampaign.show.sentences import note_text
+from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.show.sentences import note_text, reason
 
 CASE = make.case("TCP")
 
@@ -87,3 +90,88 @@ def test_what_an_imported_run_tells() -> None:
         "settings": "UCX_TLS=rc_shm",
     }
     assert of_import({"mpi": "platform"}) == {"mpi": "platform"}
+
+
+SHARED = {OVERSUBSCRIBED: "4 ranks on 2 CPUs of n1"}
+
+
+def evidence(allowed: list[str], cores: str = "", seen: list[str] | None = None) -> Evidence:
+    """Ranks of one host with their CPUs, and the cores on which they started."""
+    ranks = {
+        number: {"start.host": "n1", "start.allowed": cpus, "start.socket": "0", "start.core": core}
+        for number, (cpus, core) in enumerate(zip(allowed, seen or allowed, strict=True))
+    }
+    return Evidence(nodes={"n1": {"cores": cores}}, ranks=ranks)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (evidence(["0-1"] * 4), "4 ranks on 2 CPUs of n1"),
+        (evidence(["0", "0"]), "2 ranks on 1 CPU of n1"),
+        (evidence(["0-3"] * 4, "2", ["0", "1", "0", "1"]), "4 ranks on 2 cores of n1"),  # hyper-threads
+        (evidence(["0", "1"], "2"), ""),
+        (evidence(["0", "1", "2", "3"], "1"), ""),  # the node's facts come from a step with one core
+        (evidence(["0-1", ""]), ""),
+        (evidence(["0-1"] * 2, "9" * 5000, ["0", "0"]), ""),
+        (Evidence(), ""),
+    ],
+)
+def test_evidence_of_ranks_that_share(found: Evidence, expected: str) -> None:
+    assert oversubscription(found, {}) == expected
+
+
+def of_placement(placement: str, latency: float, **metadata: str) -> list[Record]:
+    return make.case_runs(placement, latency, metadata=metadata)
+
+
+def test_disturbed_runs_that_share_cores_are_named_so() -> None:
+    busy = [replace(run, metadata=SHARED, condition=DISTURBED) for run in of_placement("SHM", 9e-6)]
+    (table,) = compare([*of_placement("A", 1e-6), *busy]).tables
+    assert [row.case.placement for row in table.rows] == ["A", "SHM (oversubscribed)"]
+
+
+SHM_CASE = Case("here", "blue", "SHM-1", "PingPong")
+
+
+def in_turn(*states: dict[str, str]) -> list[Record]:
+    """A repeat for each state, one after the other."""
+    return make.case_runs(
+        SHM_CASE,
+        repeats=len(states),
+        metadata=lambda repeat: states[repeat - 1],
+        started=lambda repeat: f"2026-01-0{repeat}T00:00:00Z",
+    )
+
+
+def test_an_upgrade_between_two_repeats_parts_them() -> None:
+    old, new = {PROGRAM: "aaaa", LIBRARY: "1111"}, {PROGRAM: "bbbb", LIBRARY: "1111"}
+    marked = mark_earlier(in_turn(old, old, new))
+    assert [run.earlier for run in marked] == ["program checksum aaaa, now bbbb"] * 2 + [""]
+    [row] = compare(marked).tables[0].rows
+    assert row.counted == 1
+    [note] = [note for note in row.notes if note.kind == "earlier"]
+    assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
+
+
+def test_another_blas_library_parts_them_even_without_a_build_id() -> None:
+    marked = mark_earlier(in_turn({BLAS: "OpenBLAS 0.3.21"}, {BLAS: "reference BLAS"}))
+    assert [run.earlier for run in marked] == ["BLAS OpenBLAS 0.3.21, now reference BLAS", ""]
+
+
+def test_another_nccl_parts_them() -> None:
+    line = "rank 0 end.gpu_libraries=/opt/lib/libnccl.so.2\nrank 0 end.nccl_version={}\n"
+    found = [observed(read(evidence_text(CLAIM, RUN, line.format(each)))) for each in (22005, 22101)]
+    assert found[0][GPU_LIBRARIES] == "libnccl.so.2, NCCL 22005"
+    said = "GPU libraries libnccl.so.2, NCCL 22005, now libnccl.so.2, NCCL 22101"
+    assert [run.earlier for run in mark_earlier(in_turn(*found))] == [said, ""]
+
+
+def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:
+    ranks = rank_lines(0, "blue1", 0) + "rank 0 start.library=/opt/libmpi.so\njob sha256.libmpi.so=fedcba\n"
+    assert observed(read(evidence_text(CLAIM, RUN, ranks)))[LIBRARY] == "fedcba"
+    ranks += "rank 0 start.library_build_id=0123456789abcdef\n"
+    text = evidence_text(CLAIM, RUN, ranks)
+    assert observed(read(text)) == {PROGRAM: "5555", LIBRARY: "0123456789ab"}
+    bundled = text.replace('"benchmark"', '"provider":"bundled","benchmark"')
+    assert observed(read(bundled)) == {LIBRARY: "0123456789ab"}

@@ -64,7 +64,7 @@ another library, where only the campaign file describes the claimed one: **canno
 another libmpi.so than those below the `prefix`: **contradicted**
   = test_software.test_the_library_below_the_prefix
 another build of the same version, loaded by modules: **cannot be seen in one run**
-  = test_observed.test_an_upgrade_between_two_repeats_parts_them
+  = test_inconsistent_repeats.test_an_upgrade_between_two_repeats_parts_them
 different libraries in one run: **contradicted**
   = test_software.test_all_ranks_have_one_library
 a library of another version than its launcher: **contradicted; unverified if the launcher does not answer

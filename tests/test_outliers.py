@@ -1,16 +1,19 @@
-"""Single values far from the others: found over neighbouring sizes, named with repeat, job and host."""
+"""Repeats unlike the others: single values over neighbouring sizes, and whole runs by less than that."""
 
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+import statistics_errors
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import FarOff
-from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
+from mpicampaign.statistics.outliers import Off, Outlier, lone_value, off, outliers, runs_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,3 +88,29 @@ def test_false_alarms_of_sweeps(family: str, n: int) -> None:
     rate = sum(bool(outliers(SIZES, rows)) for rows in sweeps) / 2000
     print(f"{family}, {n} repeats: {rate:.2%} of sweeps of 26 sizes")
     assert rate <= limit
+
+
+COUNT = 24
+
+
+def test_a_small_difference_is_not_named_however_sure() -> None:
+    assert runs_off([[1.0 + n / 1e6 for n in range(9)] + [1.05]] * COUNT) == Off()
+
+
+def test_far_runs_among_much_scatter_are_not_judged() -> None:
+    """The effects of the 30 runs in the STFC Cloud's shared memory: those of 11:25 and 13:05 are far off."""
+    others = np.linspace(-0.2, 0.2, 28)
+    whole = off(np.array([*others[:9], 0.47, *others[9:14], 0.61, *others[14:]]))
+    assert (whole.positions, whole.judged) == ((9, 15), False)
+    assert whole.scatter == pytest.approx(0.13, abs=0.01)
+
+
+# How often it errs
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("n", "scatter"), [*product((8, 10, 15, 30), (0.02, 0.03, 0.04))])
+def test_sound_runs_are_rarely_named(n: int, scatter: float) -> None:
+    source = np.random.default_rng(29)
+    for noise in (statistics_errors.normal, statistics_errors.student, statistics_errors.drifting):
+        assert statistics_errors.named(noise(source, (10_000, n), scatter)) <= 0.016

@@ -1,4 +1,4 @@
-"""Programs of one's own: keys of the campaign file, reading outputs, and the worked example for real."""
+"""Programs of one's own: keys, input files, outputs read with their convergence, and the worked example."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ import io
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
 from build_campaigns import campaign, plan, problems_of, program_at, write_campaign
 from conftest import PROJECT, ProjectCopy
+from test_job_script_run import END, execute, prepared
 
 from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
+from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.jobs.inputs import Input
+from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 from mpicampaign.jobs.run import Run
+from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 
@@ -191,3 +198,82 @@ def test_a_folder_of_source_that_changes_by_itself_is_noted(tmp_path: Path, loca
     noted = messages(tmp_path, provider=provider)
     noted += map(str, [] if noted else load_campaign(tmp_path / "c.yaml").warnings)
     assert len(noted) == bool(said) and said in "".join(noted)
+
+
+CASE = make.case("SHM-1", "tree_gather")
+OLD = "not converged: at some sizes the samples did not converge in the time allowed (repeat 1)"
+Numbers = Sequence[float | None]
+
+
+def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
+    """The sentences on runs with these columns at 8 and 16 B."""
+    records = [
+        make.run(CASE, repeat, make.series("x", size=[8, 16], time=[1e-6, 2e-6], **columns), suite=suite)
+        for repeat, columns in enumerate(runs, start=1)
+    ]
+    ((row,),) = (table.rows for table in compare(records, [8]).tables)
+    return [note_text(note) for note in row.notes]
+
+
+def test_runs_without_widths_are_reported_as_before() -> None:
+    assert notes({"converged": [0, 1]}) == [OLD]
+    assert notes({"converged": [0, 1], "width": [None, 0.1]}) == [OLD]
+
+
+def test_percentiles_of_osu_show_a_tail() -> None:
+    narrow: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 2e-6]}
+    wide: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 5e-6]}
+    assert notes(narrow, wide, suite="osu") == [
+        "wide spread: samples at 16 B: the slowest 1 % lie 150 % or more above the median (repeat 2)"
+    ]
+    two: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [4e-6, 2.5e-6]}
+    assert notes(two, suite="osu") == [
+        "wide spread: samples at 8 B: the slowest 1 % lie 300 % or more above the median (repeat 1)"
+    ]
+
+
+def with_input(folder: Path, program: str, content: str = "hello\n", **system: object) -> Prepared:
+    """A run whose program has the input file words.txt; the suite takes its results from results.txt."""
+    found = prepared(folder, program, **system)  # type: ignore[arg-type]
+    source = folder / "source.txt"
+    source.write_text(content)
+    sha256 = subprocess.check_output(["sha256sum", source], text=True).split()[0]
+    run = replace(found.plan.runs[0], inputs=(Input("words.txt", sha256, source=source),), time_limit=5)
+    made = replace(found, plan=replace(found.plan, runs=(run,)))
+    write_scripts(made)
+    return made
+
+
+def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
+    found = with_input(tmp_path, END)
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).write_text("changed\n")
+    assert execute(script) == 66
+    [attempt] = script.folder.glob("attempts/*")
+    reason = "the input file words.txt differs from the one that the campaign declares"
+    assert f"job reason={reason}" in (attempt / "evidence.txt").read_text()
+
+
+def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
+    found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
+    write_inline(found)
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).unlink()
+    assert execute(script) == 0
+    assert script.output.read_text().startswith("end of file\n$(touch /tmp/x) `x`\n")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (["absent.txt"], "no such file"),
+        (["words.txt", "folder/words.txt"], "a second input file of this name"),
+        (["a b.txt"], "not usable as the name of an input file"),
+    ],
+)
+def test_input_files_are_checked_with_the_campaign(tmp_path: Path, inputs: list[str], message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("words.txt", "folder/words.txt", "a b.txt"):
+        (tmp_path / name).write_text("x\n")
+    (problem,) = problems_of(write_campaign(tmp_path / "c.yaml", benchmarks={"PingPong": {"inputs": inputs}}))
+    assert message in problem

@@ -1,7 +1,9 @@
-"""What the parsers refuse, and why; what they read from outputs that no real run gave.
+"""What the parsers refuse, and why; what they read from outputs, real ones and others.
 
 golden/damages.jsonl: an output of tests/fixtures, what is replaced in it once, by what, and the message.
-After a change on purpose: MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_parsers.py, then read the difference.
+golden/parsed.txt: what each output of a real run says of itself, and one line for a column of a table.
+After a change on purpose, or with a new output: MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_parsers.py,
+then read the difference.
 """
 
 from __future__ import annotations
@@ -18,14 +20,15 @@ from hypothesis import strategies as st
 from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_table
 
 from mpicampaign.base.records import Series
-from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
+from mpicampaign.imports.facts import read_facts
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse, parts
 from mpicampaign.suites.hpcc import _COLUMNS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DAMAGES = Path(__file__).parent / "golden/damages.jsonl"
 
 
-def read(name: str) -> str:
+def text_of(name: str) -> str:
     return (FIXTURES / f"{name}.out").read_text(encoding="utf-8")
 
 
@@ -43,20 +46,20 @@ def refused(suite: str, text: str) -> str:
 def test_damage_is_refused_with_a_reason() -> None:
     kept, now = DAMAGES.read_text().splitlines(), []
     for output, old, new, _ in map(json.loads, kept):
-        suite = detect_suite(read(output)) or ""
-        row = [output, old, new, refused(suite, change(read(output), old, new))]
+        suite = detect_suite(text_of(output)) or ""
+        row = [output, old, new, refused(suite, change(text_of(output), old, new))]
         now.append(json.dumps(row, ensure_ascii=False))
     if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
         DAMAGES.write_text("".join(f"{line}\n" for line in now))
     assert now == kept
 
 
-IMB, HPL, KERNEL = read("made/imb"), read("made/hpl_one"), read("made/kernel")
-HPCC = read("hpcc/two_ranks")
+IMB, HPL, KERNEL = text_of("made/imb"), text_of("made/hpl_one"), text_of("made/kernel")
+HPCC = text_of("hpcc/two_ranks")
 IMB_TABLE = IMB[IMB.index("# Benchmarking") : IMB.index("\n\n# All processes")]
-IMB_MT, IMB_MULTI = read("imb/mt"), read("imb/multi")
+IMB_MT, IMB_MULTI = text_of("imb/mt"), text_of("imb/multi")
 BARRIER = IMB_MULTI.index("Benchmarking Multi-Barrier")
-OSU_WINDOWS = read("osu/mbw_mr_windows")
+OSU_WINDOWS = text_of("osu/mbw_mr_windows")
 
 
 def osu_latency(*values: float, first: int = 0) -> str:
@@ -92,12 +95,12 @@ def without_last_line(text: str) -> str:
         ("osu", osu_latency(0.0, 1.0, 0.0, 1.0), r"line 5: 2 B in 0\.00 us"),
         (
             "imb",
-            re.sub(r"(\n +8 +10.{26}).{13}", rf"\g<1>{'999.99':>13}", read("imb/own_lengths")),
+            re.sub(r"(\n +8 +10.{26}).{13}", rf"\g<1>{'999.99':>13}", text_of("imb/own_lengths")),
             "minimum .*, average 999.99, maximum .* contradict each other",
         ),
         (
             "imb",
-            re.sub(r"(\n +4 +10 .*)0\.00\n", r"\g<1>1.00\n", read("imb/checked"), count=1),
+            re.sub(r"(\n +4 +10 .*)0\.00\n", r"\g<1>1.00\n", text_of("imb/checked"), count=1),
             "the data check found defects",
         ),
         ("imb", IMB + IMB, "two outputs in one file"),
@@ -291,3 +294,93 @@ def test_skipped_tests_of_hpl_are_reported() -> None:
         r"1 tests skipped: line \d+: \[0,0\] Memory allocation failed for A, x and b. Skip.",
         parse("hpl", text).metadata["not_measured"],
     )
+
+
+TESTS = Path(__file__).parent
+KEPT = TESTS / "golden/parsed.txt"
+
+
+def lines(path: Path) -> Iterator[str]:
+    """What it says of itself; of each column the first and last value in SI units, and their number."""
+    text = path.read_text(encoding="utf-8")
+    suite = detect_suite(text)
+    assert suite is not None
+    try:
+        parsed = parse(suite, text)
+    except OutputError as error:
+        yield f"refused: {error}"
+        return
+    names, facts = SUITES[suite].names(text, ""), SUITES[suite].facts(text)
+    said = {"benchmark": names[0], "program": names[1], "version": parsed.version, **facts, **parsed.metadata}
+    yield ", ".join(f"{name} {value!r}" for name, value in said.items() if value)
+    for series in parsed.series:
+        for name, values in series.columns.items():
+            ends = " ".join("none" if each is None else f"{each:.10g}" for each in (values[0], values[-1]))
+            yield f"{series.label}, {series.ranks} ranks: {name} {len(values)} {ends}"
+
+
+def test_the_values_of_each_output() -> None:
+    outputs = sorted(path for path in TESTS.glob("fixtures/*/*.out"))
+    now = "".join(f"{path.parent.name}/{path.stem}: {line}\n" for path in outputs for line in lines(path))
+    if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
+        KEPT.write_text(now)
+    assert now.splitlines() == KEPT.read_text().splitlines()
+
+
+MADE = Path(__file__).parent / "fixtures/made"
+STREAM, FORTRAN, SCALING, BABEL, CSV = (
+    (MADE / f"{name}.out").read_text()
+    for name in ("stream", "stream_fortran", "stream_scaling", "babelstream", "babelstream_csv")
+)
+
+
+def read(text: str, *, in_part: bool = False) -> tuple[Series, ...]:
+    return parse(detect_suite(text) or "", text, in_part=in_part).series
+
+
+@pytest.mark.parametrize("text", [STREAM, FORTRAN])
+def test_what_stands_around_an_output_is_not_of_it(text: str) -> None:
+    around = parse("stream", f"Version: 1.0 of a module\nAdd: 3 modules\n{text}Copy results\nVersion: 2.0\n")
+    assert around == parse("stream", text)
+    other_heading = text.replace("Best Rate MB/s", "  Rate (MB/s)")
+    assert parse("stream", other_heading) == parse("stream", text)
+
+
+def test_of_a_failed_number_of_threads_the_others_are_kept() -> None:
+    failed = "Failed Validation on array a[], AvgRelAbsErr > epsilon (1e-13)\n"
+    text = SCALING.replace("Number of Threads requested = 3", f"{failed}Number of Threads requested = 3")
+    labels = [series.label for series in read(text, in_part=True)]
+    assert labels[-1] == "Triad (threads 3)" and "Triad (threads 2)" not in labels
+
+
+def test_ranks_that_printed_at_once_are_one_run() -> None:
+    [part] = parts((MADE / "stream_at_once.out").read_text())
+    copy = read(part.text)[0]
+    assert (copy.ranks, [round(copy.columns[name][0] / 1e6, 1) for name in copy.columns]) == (  # type: ignore[operator]
+        3,
+        [32323.2, 24242.4, 48484.8],
+    )
+    assert read_facts("a/b.out", part.text)["benchmark"] == "STREAM-at-once"
+    assert len(parts(STREAM * 3)) == 3  # one after the other
+
+
+def test_babelstream_without_its_last_newline_or_values() -> None:
+    assert read(BABEL.rstrip()) == read(BABEL)
+    cut = read(CSV.rstrip(), in_part=True)[-1]  # it may have had more digits
+    assert "time_max" in cut.columns
+    assert "time" not in cut.columns
+    assert read_facts("a/b.out", f"BabelStream\n{CSV}")["benchmark"] == "BabelStream"
+
+
+def test_outputs_one_below_the_other() -> None:
+    assert not parts(BABEL * 2)[0].below
+    suites = [part.suite for part in parts(f"{STREAM}{BABEL}{BABEL}")]
+    assert suites == ["stream", "babelstream", "babelstream"]
+
+
+def test_a_wrong_sum_is_of_dot_alone() -> None:
+    wrong = "Validation failed on sum. Error 5.1e-08\n"
+    for text in (BABEL.replace("Function", f"{wrong}Function"), BABEL + wrong):
+        with pytest.raises(OutputError, match="Validation failed on sum"):
+            read(text)
+        assert read(text, in_part=True) == read(BABEL)[:-1]

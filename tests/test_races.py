@@ -21,7 +21,7 @@ import build_records as make
 import pytest
 from build_campaigns import MACHINE, UNBOUND, write_trivial
 from conftest import PROJECT, ProjectCopy
-from test_block_designs import BASE, plan_of
+from test_blocks import BASE, plan_of
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import CaseEntry, PlanFile

@@ -1,4 +1,4 @@
-"""The cache of records: a record from it is the one that is read, and follows whatever it is made of."""
+"""The caches of records and of findings in outputs: keyed by content and program, never an obstacle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import caches, runs
-from mpicampaign.collect.caches import RECORDS_FILE, RecordsRead
+from mpicampaign.collect.caches import RECORDS_FILE, OutputsRead, RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
 
 
@@ -153,3 +153,32 @@ def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(
     monkeypatch.setattr("mpicampaign.mpis.MPIS._plugins", {})
     assert [each.status for each in site.records()] == [OK, FAILED]
     assert not (site.folder / RECORDS_FILE).exists()
+
+
+def look_for(folder: Path, output: bytes, asked: str = "imb", lasting: bool = True) -> list[str]:
+    """The reason for an output, and what was read for it."""
+    before, read = OutputsRead(folder), []
+
+    def find() -> str:
+        read.append("read")
+        return ""
+
+    reason = before.reason(asked, output, find, lambda: lasting)
+    before.keep()
+    return [reason, *read]
+
+
+def test_what_another_package_reads_is_not_kept(tmp_path: Path) -> None:
+    assert look_for(tmp_path, b"a", lasting=False) == look_for(tmp_path, b"a", lasting=False) == ["", "read"]
+
+
+def test_another_content_suite_or_program_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_for(tmp_path, b"a")
+    assert look_for(tmp_path, b"b") == ["", "read"]
+    look_for(tmp_path, b"a")
+    assert look_for(tmp_path, b"a", asked="osu") == ["", "read"]
+    look_for(tmp_path, b"a")
+    monkeypatch.setattr(caches, "program_state", lambda: "another")
+    assert look_for(tmp_path, b"a") == ["", "read"]

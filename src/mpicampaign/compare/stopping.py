@@ -4,8 +4,8 @@ A case is known well enough when the order-statistic interval of its median exte
 Several stages, with a stop as soon as one suffices, have less confidence than each states. So the stages
 after the first ask for more (97.5 %), and `STOPPED_COVERAGE` is stated for them: at least this share of last
 intervals, at the stop or after 20 repeats, holds the true median in simulations
-(``tests/test_stopping.py::test_coverage_after_stopping``, marked full). Where the scatter is so large (10 %)
-that few cases stop at all (4 %), a stop is luck: only 83 % of those intervals hold it.
+(``tests/test_statistics.py::test_coverage_after_stopping``, marked full). Where the scatter is so large
+(10 %) that few cases stop at all (4 %), a stop is luck: only 83 % of those intervals hold it.
 """
 
 from __future__ import annotations

@@ -1,17 +1,28 @@
-"""Figures of HPCC's paper: their values, which are drawn, and what is said of the others."""
+"""HPCC and HPL: the input file from parameters, real runs where it is installed, and the paper's figures."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import build_records as make
 import pytest
+from build_campaigns import campaign, of_debian, plan, problems_of, program_at, write_campaign
+from conftest import ProjectCopy
 from test_charts import named_lines, texts_of
 
 from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import BLAS
+from mpicampaign.base.units import parse_flop_rate
+from mpicampaign.campaign.model import Benchmark, Provider
+from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.evidence.blas import blas_of
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.questions.balance import draw as charts
 from mpicampaign.questions.balance.draw import balance, not_drawn
 from mpicampaign.questions.published.find import with_published
@@ -20,6 +31,81 @@ from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
+
+NEEDED = ("hpcc", "mpirun.openmpi")
+MISSING = [name for name in NEEDED if shutil.which(name) is None]
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
+def test_runs_of_unlike_linear_systems_are_cases_of_their_own(project: ProjectCopy) -> None:
+    hpcc = {"suite": "hpcc", "program": "hpcc", "provider": "path"}
+    path = write_campaign(
+        project.folder / "hpcc.yaml",
+        repeats=1,
+        busy_machine="rank",
+        time_limit="1 min",
+        **of_debian("openmpi4", OPENBLAS_NUM_THREADS=1),
+        placements="SHM-1",
+        benchmarks={f"HPCC-{order}": hpcc | {"parameters": {"N": order, "NB": 64}} for order in (300, 400)},
+    )
+    project.succeed("run", "--campaign", str(path))
+    records = project.records("hpcc")
+    assert [record.status for record in records] == ["ok", "ok"]
+    labels = {series.label for record in records for series in record.series}
+    assert labels == {f"HPCC (N {n}, NB 64, grid 1 x 2)" for n in (300, 400)}
+    for record in records:
+        assert record.verdict == "verified", record.verdict_reasons
+        assert record.metadata[BLAS]
+    for output in project.results("hpcc"):
+        assert "End of HPC Challenge tests." in output.read_text()
+        assert not (output.parent / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ({"blas": "/usr/lib/blas/libblas.so.3.11.0"}, "reference BLAS"),
+        ({"blas": "/opt/lib/libcblas.so.3"}, "reference BLAS"),
+        (
+            {"blas": "/usr/lib/openblas/libblas.so.3", "blas_openblas": "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen"},
+            "OpenBLAS 0.3.21",
+        ),
+        ({"blas": "/opt/libmkl_rt.so.2"}, "Intel MKL"),
+        (
+            {"blas": "/opt/libmkl_rt.so.2", "blas_mkl": "Intel(R) oneAPI Math Kernel Library Version 2023.1"},
+            "Intel MKL 2023.1",
+        ),
+        ({"blas": "/opt/libblis.so.4", "blas_blis": "0.9.0"}, "BLIS 0.9.0"),
+        ({"blas": "/opt/libsatlas.so.3"}, "ATLAS"),
+        ({"blas": "/opt/libours.so"}, "BLAS libours.so"),
+    ],
+)
+def test_a_blas_library_is_called_by_what_it_says_or_else_by_its_file(
+    recorded: dict[str, str], name: str
+) -> None:
+    found = blas_of(evidence_of(recorded))
+    assert found
+    assert found.name == name
+
+
+def test_ranks_with_different_libraries() -> None:
+    """Not averaged with runs whose ranks had one."""
+    ranks = [{"blas": "/a/libblas.so.3"}, {"blas": "/a/libmkl_rt.so.2"}]
+    found = blas_of(evidence_of(*ranks))
+    assert found
+    assert found.name == "reference BLAS and Intel MKL"
+
+
+def test_no_library_is_not_a_name() -> None:
+    assert blas_of(evidence_of({})) is None
+
+
+def evidence_of(*ranks: dict[str, str]) -> Evidence:
+    recorded = ({f"end.{key}": value for key, value in of_rank.items()} for of_rank in ranks)
+    return Evidence(ranks=dict(enumerate(recorded)))
+
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,3 +273,96 @@ def test_the_report_says_which_figures_are_not_drawn(tmp_path: Path) -> None:
 
 def test_every_figure_of_the_paper_is_there_once() -> None:
     assert [figure.number for figure in charts._FIGURES] == ["1", "2", "3", "4 to 6", "7", "8", "9"]
+
+
+GIB = 1 << 30
+
+
+def messages(
+    tmp_path: Path, suite: str = "hpl", placement: dict[str, Any] | None = None, **keys: Any
+) -> list[str]:
+    """The errors of a campaign file with these parameters, each with its line's text."""
+    group = {"node_memory": keys.pop("node_memory", "16 GiB")}
+    benchmark = {**program_at(Path("/apps/program"), suite), "parameters": keys}
+    four = placement or {"nodes": 1, "ranks_per_node": 4, "transport": "shm", "binding": "none"}
+    path = write_campaign(
+        tmp_path / "c.yaml",
+        system={"scheduler": "lsf", "mpi": "platform"},
+        group=group,
+        placements={"four": four},
+        benchmarks={"solve": benchmark},
+    )
+    return problems_of(path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line", "message"),
+    [
+        (
+            {"N": 50000},
+            "N: 50000",
+            "a matrix of order 50000 takes 18.6 GiB; 1 node has 16.0 GiB | 41280 takes",
+        ),
+        (
+            {"N": 1000, "P": 2, "Q": 3},
+            "P: 2",
+            "P × Q = 2 × 3 needs 6 ranks; the placement has 4 | without P and Q",
+        ),
+        ({"N": 1000, "Q": 3}, "Q: 3", "P × Q = 1 × 3 needs 3 ranks"),
+        ({"N": 1000, "NB": 0}, "NB: 0", "must be a whole number of at least 1"),
+        ({"N": 1000, "bcast": 6}, "bcast: 6", "must be a whole number from 0 to 5"),
+        ({"N": "all"}, "N: all", "must be a whole number of at least 1"),
+        (
+            {"N": 1000, "threshold": -1},
+            "threshold: -1",
+            "without a threshold HPL does not check its solution",
+        ),
+        ({"N": 1000, "memory": "80 %"}, "memory: 80 %", "the order N of the matrix is given, too"),
+        ({"memory": "150 %"}, "memory: 150 %", "must be a share such as 80 %"),
+        ({"N": 1000, "block": 2}, "block: 2", "suite hpl has no parameter 'block'"),
+        ({"N": 1000, "nb": 2}, "nb: 2", "suite hpl has no parameter 'nb' | did you mean 'NB'"),
+    ],
+)
+def test_what_cannot_run_is_refused_with_the_numbers(
+    tmp_path: Path, keys: Any, line: str, message: str
+) -> None:
+    [found] = messages(tmp_path, **keys)
+    assert found.startswith(f"{line} | ")
+    assert message in found
+
+
+def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
+    assert len(messages(tmp_path, N=0, NB=0, ndiv=1)) == 3
+
+
+def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:
+    [found] = messages(tmp_path, node_memory=None)
+    assert "follows from the memory of a node, which is unknown | give N, or node_memory" in found
+    assert messages(tmp_path, node_memory=None, N=10**6) == []
+
+
+def benchmark_of(**parameters: str) -> Benchmark:
+    return Benchmark("HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), parameters=parameters)
+
+
+def test_parameters_and_the_file_are_part_of_the_identity() -> None:
+    plans = [
+        plan(campaign(benchmark=benchmark_of(N=order), group={"node_memory": GIB}))
+        for order in ("1000", "2000")
+    ]
+    first, second = (each.runs[0].declared for each in plans)
+    differing = {key for key in first if first[key] != second[key]}
+    assert differing == {"parameters.N", "input.HPL.dat"}
+
+
+def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:
+    series = make.series("HPL", 2, qualifiers={"N": "1000"}, flops=8e9, hpl_flops_per_process=4e9)
+    record = make.run(make.case("p", "HPL"), 1, series, suite="hpl")
+    [found] = with_peak(record, 16e9).series
+    assert found.columns["hpl_peak"] == [0.25]
+    assert with_peak(record, None) == record
+    names = [metric.name for metric in choose_metrics("hpl", [found], ()) if metric.column == "hpl_peak"]
+    assert names == ["fraction of peak, an estimate"]
+    assert parse_flop_rate("41.6 Gflop/s") == pytest.approx(41.6e9)
+    with pytest.raises(ValueError, match=r"is not a rate of operations such as 41.6 Gflop/s"):
+        parse_flop_rate("41.6 GB/s")
