@@ -143,7 +143,7 @@ def launched(command: str, options: str, setting: str, folder: Path) -> dict[str
 
 
 @pytest.mark.mpi
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_what_the_launcher_of_this_machine_derives_is_no_lie(
     name: str, test_mpi: Callable[[str], str], tmp_path: Path

@@ -48,12 +48,6 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kernel", QUICK)
-def test_an_odd_number_of_ranks(build: Build, kernel: str) -> None:
-    """As users start it: with nothing loaded before it. More ranks are in the tests of each kernel."""
-    demand_success(build.launch(3, kernel, *QUICK[kernel], hasten=False), 3)
-
-
 @pytest.mark.parametrize("kernel", [name for name in QUICK if KERNELS[name].ranks_minimum > 1])
 def test_one_rank_is_refused_with_the_command_to_use(build: Build, kernel: str) -> None:
     launch = build.launch(1, kernel, *QUICK[kernel])
@@ -96,9 +90,10 @@ def test_a_rank_that_dies_brings_the_run_down(build: Build, kernel: str) -> None
 
 
 @pytest.mark.parametrize("kernel", QUICK)
-def test_the_header_says_how_it_was_measured(build: Build, kernel: str) -> None:
-    launch = build.launch(2, kernel, *QUICK[kernel], "--seed", "7")
-    demand_success(launch, 2)
+def test_an_odd_number_of_ranks_and_what_the_header_says_of_them(build: Build, kernel: str) -> None:
+    """As users start it: with nothing loaded before it. More ranks are in the tests of each kernel."""
+    launch = build.launch(3, kernel, *QUICK[kernel], "--seed", "7", hasten=False)
+    demand_success(launch, 3)
     assert launch.header("seed") == "7"
     for key in ("mpi_library", "ranks", "nodes", "hosts", "oversubscribed", "clock", "sync", "seconds"):
         assert launch.header(key), key

@@ -23,7 +23,7 @@ FILES = [
 HPCC = (FIXTURES / "hpcc" / "two_ranks.out").read_text()
 KILLED = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
 TAILS = ("", KILLED, f"\n{KILLED}", "\nMPI_ABORT was invoked on rank 0\nwith errorcode 1.\n      7 8 9.00\n")
-_CUTS = 20  # of each file
+_CUTS = 8  # of each file
 
 
 def in_part(suite: str, text: str) -> ParsedOutput | None:

@@ -180,7 +180,7 @@ def check_complete(launch: Launch, operation: str, ranks: int, sizes: list[int])
     assert parse("kernel", launch.output).series
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 4, 5, 7))])
 @pytest.mark.parametrize(
     ("kernel", "options", "sizes"),
     [
