@@ -65,67 +65,6 @@ def test_sizes_of_rings_are_those_defined(build: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranks", "pattern", "sizes"),
-    [
-        (5, 0, "2 3"),
-        (7, 0, "2 2 3"),
-        (7, 1, "4 3"),
-        (9, 0, "2 2 2 3"),
-        (11, 1, "4 4 3"),
-        (11, 2, "11"),
-        (13, 2, "6 7"),
-        (15, 2, "8 7"),
-        (23, 2, "8 8 7"),
-        (26, 2, "8 9 9"),
-        (31, 1, "4 4 4 4 4 4 4 3"),
-    ],
-)
-def test_rings_of_the_even_size_come_first(build: Build, ranks: int, pattern: int, sizes: str) -> None:
-    """As b_eff 3.6 has it."""
-    assert build.unit("test_patterns", "sizes", str(ranks)).splitlines()[pattern].strip() == sizes
-
-
-def factorised(size: int, dimensions: int) -> list[int]:
-    """The most even factors, largest first."""
-    if dimensions == 1:
-        return [size]
-    options = [
-        [size // part, *rest]
-        for part in range(1, size + 1)
-        if size % part == 0
-        for rest in [factorised(part, dimensions - 1)]
-        if size // part >= rest[0]
-    ]
-    return min(options, key=sum)
-
-
-def reduced(ranks: int, dimensions: int) -> list[int]:
-    """The page's rule, literally: even above 4, and above 8 reduced until each dimension is larger than 1."""
-    size = ranks - ranks % 2 if dimensions > 1 and ranks > 4 else ranks
-    while ranks > 8 and min(factorised(size, dimensions)) == 1:
-        size -= 1
-        size -= size % 2
-    return factorised(size, dimensions)
-
-
-def test_cartesian_patterns_follow_the_reduction_rule(build: Build) -> None:
-    for ranks, patterns in shapes(build, 2, 70).items():
-        found = {name: shape for name, shape in patterns.items() if name.startswith("cartesian")}
-        expected = {}
-        for dimensions in (1, 2, 3):
-            shape = reduced(ranks, dimensions)
-            line = build.unit("test_patterns", "shape", str(ranks), str(dimensions))
-            assert [int(length) for length in line.split()] == shape, ranks
-            directions = [i for i in range(dimensions) if shape[i] > 1]
-            for i in directions:
-                expected[f"cartesian {dimensions}d-{'xyz'[i]}"] = (math.prod(shape), 1, shape[i])
-            if dimensions > 1:
-                name = f"cartesian {dimensions}d-{'xyz'[:dimensions]}"
-                expected[name] = (math.prod(shape), len(directions), max(shape))
-        assert {name: (s[0], s[1], s[4]) for name, s in found.items()} == expected, ranks
-
-
-@pytest.mark.parametrize(
     ("ranks", "dimensions", "shape"),
     [
         (3, 2, "3 1"),
@@ -149,15 +88,6 @@ def test_random_rings_differ_by_index_and_seed_and_repeat(build: Build) -> None:
     assert orders[0] == orders[3]
     assert len(set(orders)) == 3
     assert all(sorted(map(int, order.split())) == list(range(12)) for order in orders)
-
-
-def test_random_rings_are_uniform(build: Build) -> None:
-    """Each of the 6 cyclic orders of four ranks about as often: chi-square at 1 in 100,000 for 5 degrees."""
-    counts = Counter(
-        build.unit("test_patterns", "order", "4", str(seed), str(seed % 30)) for seed in range(300)
-    )
-    assert len(counts) == 6
-    assert sum((count - 50) ** 2 / 50 for count in counts.values()) < 30.9
 
 
 @pytest.mark.parametrize(
@@ -211,18 +141,6 @@ def check(launch: Launch, ranks: int, methods: list[str]) -> None:
     assert {row["method"] for row in rates if row["set"] == "ring"} == set(methods)
     assert all(float(row["seconds"]) > 0 and int(row["loops"]) > 0 for row in rates)
     assert parse("kernel", launch.output).series
-
-
-@pytest.mark.parametrize("ranks", [3, 5])
-def test_runs_of_any_number_of_ranks(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "b_eff", *QUICK)
-    check(launch, ranks, METHODS)
-    assert launch.header("lmax_rule") == "given"
-    assert launch.header("reordering") == "none"
-    assert launch.header("lmax") == "65536"
-    assert "1 of 3 repetitions" in launch.header("shortened")
-    for key in ("mpi_library", "hosts", "oversubscribed", "seed", "clock", "sync", "memory_share_bytes"):
-        assert launch.header(key)
 
 
 def test_split_methods_and_several_nodes(build: Build) -> None:
@@ -313,33 +231,6 @@ def test_verification_finds_what_lies_between_the_ends_of_long_messages(build: B
     assert launch.statuses == [1, 1]
     wrong = "rank 1 received other bytes than rank 0 sent, first at offset 65536 of a message of 131072 B"
     assert f"wrong data in random-1 with sendrecv at 131072 B: {wrong}" in launch.errors
-
-
-def test_every_pattern_is_verified(build: Build) -> None:
-    """Damage between two ranks that are neighbours in a ring pattern, and not in the first random order.
-
-    That one is verified first.
-    """
-    order = build.unit("test_patterns", "order", "5", "1", "0").split()
-    apart = {frozenset((order[k], order[(k + 2) % 5])) for k in range(5)}
-    in_rings = ["01", "12", "23", "34", "40", "42"]  # the last: in the rings of 2 and 3
-    victim, peer = next(pair for pair in in_rings if frozenset(pair) in apart)
-    launch = damaged(build, 5, DAMAGE="byte", DAMAGE_RANK=victim, DAMAGE_PEER=peer)
-    assert "wrong data in ring-" in launch.errors
-    assert f"rank {victim} received other bytes than rank {peer} sent" in launch.errors
-    assert launch.rows("patterns")[-1]["verified"] == "0"
-
-
-def test_pairs_are_verified(build: Build) -> None:
-    launch = build.launch(
-        2, "b_eff", *QUICK, preload="damage.so", DAMAGE="byte", DAMAGE_CALL="MPI_Recv", DAMAGE_RANK="1"
-    )
-    assert launch.statuses == [1, 1]
-    assert "wrong data in best with ping_pong" in launch.errors
-
-
-def test_without_damage_the_same_run_succeeds(build: Build) -> None:
-    check(build.launch(3, "b_eff", *QUICK, preload="damage.so"), 3, METHODS)
 
 
 def test_alltoallv_sends_to_the_neighbours_of_the_present_pattern_alone(build: Build) -> None:

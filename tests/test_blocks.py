@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +18,6 @@ from test_cluster_jobs import Cluster, leave
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.base.identity import run_path
-from mpicampaign.base.plan_file import plan_from, plan_json
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.designs import Design
@@ -114,16 +112,6 @@ def with_runs(made: dict[tuple[str, str, int], Made]) -> PlanMachine:
 
 
 TCP = "placements: TCP, benchmarks: [PingPong, Exchange]"
-
-
-def test_the_key_makes_a_design_of_eight_blocks_and_changes_no_run(tmp_path: Path) -> None:
-    before = {run.identity for run in plan_of(tmp_path, f"{TCP}, repeats: 8").runs}
-    plan = plan_of(tmp_path, f"{TCP}, blocks: all pairs")
-    assert {run.identity for run in plan.runs} == before and len(before) == 32
-    [(name, compared)] = {(case.block, case.compared) for case in plan.cases}
-    assert (name, compared) == ("milan TCP with intelmpi, TCP with openmpi5, 2 nodes", "all pairs")
-    again = plan_from(json.loads(plan_json(plan)))
-    assert [(case.block, case.compared) for case in again.cases] == [(name, compared)] * 4
 
 
 TWO = (
@@ -307,14 +295,3 @@ def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list
     assert machine.in_block(*asked) == Made(state, why=why)
     (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")
     assert machine.in_block(*asked) == Made(LEFT, why="n7 was lost")
-
-
-def test_a_tick_makes_one_block(tmp_path: Path) -> None:
-    made = campaign(repeats=3, scheduler="slurm")
-    made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
-    prepared = Prepared(made, plan(made), tmp_path)
-    write_scripts(prepared)
-    assert [run.repeat for run in prepared.one_repeat] == [1, 1]
-    for run in prepared.one_repeat[:1]:
-        leave(run, 0, result=True)
-    assert [run.repeat for run in prepared.one_repeat] == [1]  # the rest of it, not half of the next one

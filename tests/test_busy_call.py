@@ -7,25 +7,25 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import build_records as make
 import pytest
-from build_campaigns import TRUE, UNBOUND, campaign, plan, script_of, write_campaign, write_trivial
+from build_campaigns import TRUE, UNBOUND, write_campaign, write_trivial
 from conftest import ProjectCopy, executable, wait_until
 from evidence_texts import read
 from foreign_outputs import imb
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
 
-from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, WITHOUT_LOCK, read_records
+from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, WITHOUT_LOCK, read_records
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
 from mpicampaign.report.summary import notices
-from mpicampaign.run.busy import Busyness, fitting, left_out_text, still_running
+from mpicampaign.run.busy import still_running
 from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
 from mpicampaign.show.sentences import note_text
 
@@ -79,30 +79,6 @@ def test_snakemake_leaves_out_the_same_as_run(project: ProjectCopy) -> None:
     assert (project.folder / "results/trivial/report.html").is_file()
 
 
-@pytest.mark.parametrize(
-    ("conditions", "is_busy"),
-    [
-        ("dddddddd", True),
-        ("dddd------dddd", True),
-        ("dddddqqddd", True),
-        ("qqqqqqqqqqddddddd", False),
-        ("qqqqqqqqqqdddddddd", True),
-        ("dddddddddd--------", True),
-        ("ddddddddddqqqqqqq", True),
-        ("ddddddddddqqqqqqqq", False),
-        ("ddddddddddqqqqqqqqdddddd", False),
-        ("ddddddddddqqqqqqqqdddddddd", True),
-    ],
-)
-def test_eight_of_the_last_ten_judged_runs_say_whether_the_machine_is_busy(
-    conditions: str, is_busy: bool
-) -> None:
-    busyness = Busyness()
-    for letter in conditions:
-        busyness.add({"d": DISTURBED, "q": QUIET, "-": NOT_JUDGED}[letter])
-    assert busyness.is_busy == is_busy
-
-
 def test_a_process_is_named_only_while_it_takes_the_cpu() -> None:
     gone = "sh (pid 4194305, uid 0) used 1.0 CPUs"
     with subprocess.Popen(["sh", "-c", "ulimit -t 60; while :; do :; done"]) as loop:
@@ -115,36 +91,6 @@ def test_a_process_is_named_only_while_it_takes_the_cpu() -> None:
         finally:
             loop.kill()
     assert not still_running([named])
-
-
-def scripts(repeats: int = 5) -> list[Run]:
-    return [script_of(run) for run in plan(campaign(repeats=repeats)).runs]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "makes"),
-    [
-        (float("inf"), {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
-        (33, {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
-        (32, {"SHM": [1, 2], "SHM-1": [1, 2, 3]}),
-        (21, {"SHM": [1], "SHM-1": [1, 2, 3]}),
-        (9, {"SHM": [], "SHM-1": [1, 2, 3]}),
-        (0, {"SHM": [], "SHM-1": []}),
-    ],
-)
-def test_first_repeats_and_short_runs_come_first_into_the_time_left(
-    seconds: float, makes: Mapping[str, list[int]]
-) -> None:
-    expected = {"SHM": 10.0, "SHM-1": 1.0}
-    due = scripts(repeats=3)
-    jobs = fitting(due, lambda script: expected[script.case.placement], seconds)
-    found = [script for script in due if script.job_name in jobs]
-    assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
-
-
-def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
-    left = [s for s in scripts() if s.repeat > (3 if s.case.placement == "SHM" else 1)]
-    assert "busy: some of repeats 2 to 5 of 2 cases; the same" in left_out_text(left)
 
 
 STOPPED = "claim ranks_per_node=2\njob exit_status={status}\njob others_used_cpus={others}\n"

@@ -38,37 +38,6 @@ def test_examples_have_no_errors_and_render(path: Path) -> None:
             assert script_text(script_of(run)).startswith("#!/bin/bash\n")
 
 
-@pytest.mark.parametrize(
-    ("name", "runs"),
-    [("slurm-two-groups", 280), ("lsf-two-groups", 96), ("cloud-cron", 240), ("stfc-2017/campaign", 140)],
-)
-def test_examples_hold_the_runs_that_they_speak_of(name: str, runs: int) -> None:
-    campaign = load_campaign(ROOT / "campaigns" / f"{name}.yaml")
-    (system,) = campaign.systems
-    assert campaign.name == name.removesuffix("/campaign")
-    assert len(make_plan(campaign, [system], MACHINE).runs) == runs
-
-
-def test_the_stfc_campaign_is_short() -> None:
-    path = ROOT / "campaigns" / "stfc-2017/campaign.yaml"
-    campaign = load_campaign(path)
-    (entry,) = campaign.matrix
-    assert (len(entry.host_groups), len(entry.placements), entry.repeats) == (7, 4, 5)
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
-    assert len(lines) <= 40
-
-
-def test_the_stfc_campaign_launches_as_published() -> None:
-    campaign = load_campaign(ROOT / "campaigns" / "stfc-2017/campaign.yaml")
-    plan = make_plan(campaign, ["scarf"], MACHINE)
-    scripts = {run.case.placement: script_text(script_of(run)) for run in plan.runs}
-    assert "mpirun -lsf -prot numactl --cpunodebind=0 --" in scripts["SHM-1"]
-    assert "mpirun -lsf -prot -cpu_bind=MAP_CPU:0,15" in scripts["SHM-2"]
-    assert "mpirun -lsf -prot -TCP" in scripts["TCP"]
-    assert "mpirun -lsf -prot -IBV" in scripts["IBV"]
-    assert all("#BSUB -W 0:45\n" in script and "#BSUB -x\n" in script for script in scripts.values())
-
-
 def test_all_keys_are_documented() -> None:
     text = keys_document()
     assert all(f"- `{key}`" in text for _, key, _ in _keys())

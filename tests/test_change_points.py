@@ -221,11 +221,6 @@ def changed(at: int, metric: str, ratio: float = 1.1, **key: object) -> Curve:
     return replace(curve([1.0] * 30, metric=metric, **key), changes=(change,))
 
 
-def test_the_latest_change_comes_first() -> None:
-    late, early = changed(20, "a"), changed(5, "b")
-    assert [event.since for event in events([early, late])] == [late.points[20].time, early.points[5].time]
-
-
 def test_a_time_that_is_unknown_is_not_shown_as_one() -> None:
     one = changed(10, "a")
     unknown = replace(one, points=tuple(point._replace(time="") for point in one.points))

@@ -26,12 +26,6 @@ def test_one_damaged_message_of_any_block_is_found(build: Build, block: int) -> 
     assert launch.end.endswith("status=failed")
 
 
-def test_all_bytes_of_blocks_of_one_call_are_checked(build: Build) -> None:
-    launch = build.launch(2, "point_to_point", *RUN)
-    assert launch.statuses == [0, 0], launch.errors
-    assert launch.header("bytes_checked") == launch.header("bytes_timed") != "0"
-
-
 def test_never_more_bytes_are_checked_than_timed(build: Build) -> None:
     launch = build.launch(2, "point_to_point", "--messages", "1", "--size", "8", "--budget", "0.05")
     assert launch.statuses == [0, 0], launch.errors
@@ -39,13 +33,6 @@ def test_never_more_bytes_are_checked_than_timed(build: Build) -> None:
     assert 0 < checked <= timed and checked % 8 == 0
     metadata = parse("kernel", launch.output).metadata
     assert (metadata["bytes_timed"], metadata["bytes_checked"]) == (str(timed), str(checked))
-
-
-@pytest.mark.parametrize("kernel", ["tree_gather", "core_pairs"])
-def test_the_output_says_what_of_the_timed_messages_is_checked(build: Build, kernel: str) -> None:
-    metadata = parse("kernel", build.launch(2, kernel, "--budget", "0.1").output).metadata
-    assert metadata["checked_lengths"].startswith("ends of all ")
-    assert 0 < int(metadata["bytes_checked"]) <= int(metadata["bytes_timed"])
 
 
 # --- any size
@@ -69,19 +56,6 @@ def test_any_size_is_measured(build: Build, kernel: str, options: tuple[str, ...
         assert series.columns["size"] == sizes
         rates = zip(sizes, series.columns["bandwidth"], strict=True)
         assert all((rate > 0) == (size > 0) for size, rate in rates if rate is not None)
-
-
-@pytest.mark.parametrize(
-    ("options", "sizes"),
-    [
-        (("--min-size", "0", "--max-size", "40"), [0, 8, 16, 32, 40]),
-        (("--size", "1000000"), [1000000]),
-    ],
-)
-def test_trees_merge_any_number_of_keys(build: Build, options: tuple[str, ...], sizes: list[int]) -> None:
-    launch = build.launch(3, "tree_merge", "--key", "uint64", *options, "--budget", "0.05")
-    assert launch.statuses == [0] * 3, launch.errors
-    assert all(series.columns["size"] == sizes for series in parse("kernel", launch.output).series)
 
 
 @pytest.mark.parametrize("options", [("--size", "7"), ("--min-size", "8", "--max-size", "9")])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import getpass
-import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +13,7 @@ import pytest
 from build_campaigns import campaign, plan
 from build_records import write_result
 
-from mpicampaign.base.commands import CommandResult, call
+from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
@@ -149,15 +146,6 @@ def leave(script: Run, status: int | None, result: bool = False, number: str = "
         write_result(attempt, f"job exit_status={status}", output=None)
 
 
-def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    asked = cluster.jobs.cluster.queries
-    leave(cluster.scripts[0], 0, result=True)
-    assert len(cluster.step(0.1)) == 1
-    assert cluster.jobs.cluster.queries == asked
-
-
 def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
@@ -183,78 +171,6 @@ def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Clust
     cluster.queue.clear()
     leave(cluster.scripts[0], 7)
     assert [ended.status for ended in cluster.step()] == [7]
-
-
-def test_files_of_a_completed_job_may_come_late(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes("COMPLETED")
-    assert cluster.step() == []
-    leave(cluster.scripts[0], 0, result=True)
-    assert [ended.status for ended in cluster.step()] == [0]
-
-
-def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
-    cluster = make(2)
-    cluster.silent = True
-    for _ in range(20):
-        assert cluster.step() == []
-    assert cluster.submissions == 0
-    assert len(cluster.said) == 1
-    cluster.silent = False
-    cluster.step()
-    assert cluster.submissions == 2
-    assert cluster.said[1:] == ["the scheduler answers again"]
-
-
-@pytest.mark.parametrize("state", ["PENDING", "RUNNING", "SUSPENDED", "WHATEVER"])
-def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: str) -> None:
-    cluster = make(1)
-    cluster.queue["77"] = (state, "None", cluster.scripts[0].job_name)
-    assert cluster.step() == []
-    assert cluster.submissions == 0
-    assert "77" in cluster.said[0]
-    assert "adopted 77" in (cluster.scripts[0].campaign_folder / "submissions.txt").read_text()
-    cluster.becomes("FAILED", "77")
-    leave(cluster.scripts[0], 3, number="77")
-    assert [ended.status for ended in cluster.step()] == [3]
-
-
-def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
-    """Its job is not in the queue yet: checking now would submit it twice."""
-    cluster = make(1)
-    with (cluster.scripts[0].campaign_folder / "submitting.lock").open("w") as left_behind:
-        fcntl.flock(left_behind, fcntl.LOCK_EX)
-        step = threading.Thread(target=cluster.step)
-        step.start()
-        step.join(0.3)
-        asked, cluster.queue["9"] = (
-            cluster.jobs.cluster.queries,
-            ("PENDING", "None", cluster.scripts[0].job_name),
-        )
-    step.join()
-    assert (asked, cluster.submissions) == (0, 0)
-
-
-def test_ctrl_c_does_not_reach_a_command_of_the_scheduler() -> None:
-    answer = call(["bash", "-c", "read -ra fields </proc/$$/stat; echo ${fields[4]}"], 60)
-    assert int(answer.out) != os.getpgrp()
-
-
-@pytest.mark.parametrize("words", ["submitted 0", "adopted 0", "submitting"])
-def test_a_job_that_has_just_completed_is_not_submitted_again(
-    make: Callable[[int], Cluster], words: str
-) -> None:
-    """A killed call had submitted it, or was about to record that."""
-    cluster = make(1)
-    script = cluster.scripts[0]
-    log = script.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {script.identity} {words}\n")
-    cluster.queue["0"] = ("COMPLETED", "None", script.job_name)
-    assert cluster.step() == []
-    leave(cluster.scripts[0], 0, result=True)
-    assert [ended.status for ended in cluster.step()] == [0]
-    assert cluster.submissions == 0
 
 
 def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int], Cluster]) -> None:
@@ -392,17 +308,6 @@ def test_a_job_that_is_always_missing_holds_up_no_other_run_for_ever(make: Calla
     assert cluster.step() == [] and cluster.submissions == 0
     assert cluster.step(CUT_SECONDS) == []
     assert cluster.submitted == [[[second]]]
-
-
-def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(
-    make: Callable[..., Cluster],
-) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.queue = {"1": ("RUNNING", "None", "another")}
-    next_call(cluster)
-    cluster.step()
-    assert cluster.submissions == 2
 
 
 def test_nothing_is_submitted_while_results_cannot_be_written(

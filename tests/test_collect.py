@@ -17,7 +17,6 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json, read_plan
 from mpicampaign.base.records import (
     FAILED,
-    MISSING,
     NOT_AVAILABLE,
     OK,
     Case,
@@ -82,12 +81,6 @@ def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> Non
     assert record.files["script"] == str(folder / "job.sh")
 
 
-def test_attempt_without_end_is_not_taken_for_a_failure_nor_a_result(tmp_path: Path) -> None:
-    record = read(run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence=CLAIM, output=OUTPUT))
-    assert record.status == MISSING
-    assert "has not ended" in record.reason
-
-
 def plan_of(*cases: dict[str, Any]) -> PlanFile:
     common = {
         "system": "here",
@@ -131,15 +124,6 @@ def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, agai
     assert (read(folder).status, read(folder).reason) == (NOT_AVAILABLE, "why")
 
 
-def test_output_that_says_nothing_is_not_kept_as_a_result(tmp_path: Path) -> None:
-    folder = run_folder(tmp_path, "result", output="# nothing\n", evidence=EVIDENCE)
-    assert unusable("imb", folder / "result").startswith("output.txt: ")
-    (folder / "attempts").mkdir()
-    (folder / "result").rename(folder / "attempts/20260101T000000Z-1")
-    assert read(folder).status == FAILED
-    assert read(folder).reason.startswith("output.txt: ")
-
-
 def test_osu_output_that_ends_before_its_largest_size_is_cut(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "fixtures/osu/latency.out").read_text()
     last = text.splitlines()[-1].split()[0]
@@ -171,11 +155,6 @@ def test_damaged_plan_is_refused(tmp_path: Path, damage: str) -> None:
     path.write_text(damage)
     with pytest.raises(UserError, match=r"plan\.json"):
         read_plan(path)
-
-
-def test_missing_plan_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="run the campaign"):
-        read_plan(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize(
@@ -239,25 +218,6 @@ def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
     assert "output.txt: " in line
     assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
     assert not script.output.exists()
-
-
-@pytest.mark.parametrize(
-    ("made", "reason"),
-    [
-        ({"host": "n1"}, "it was made on n1, not on "),
-        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
-        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
-    ],
-)
-def test_a_result_of_another_state_is_kept_whole_beside_its_run(
-    tmp_path: Path, made: dict[str, str], reason: str
-) -> None:
-    script = result(tmp_path, **made)  # type: ignore[arg-type]
-    [line] = set_aside_faulty([script])
-    assert reason in line
-    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
-    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
-    assert not script.folder.exists()
 
 
 OUT_OF_TIME = make.series("PingPong", size=[0, 1], time=[2.5e-7, None], bandwidth=[0.0, None])

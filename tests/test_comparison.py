@@ -20,12 +20,6 @@ SHM_1 = make.case("SHM-1")
 TCP = make.case("TCP")
 
 
-def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
-    series = make.collective("osu_latency", 1e-6, 1e9, ranks=2)
-    metric = compare([make.run(SHM_1, 1, series, suite="osu")]).tables[0].metrics[0]
-    assert metric.name == "latency at 0 B"
-
-
 GIGABIT = 1.25e8  # B/s
 
 

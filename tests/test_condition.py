@@ -297,29 +297,6 @@ def test_without_an_account_of_one_rank_nothing_is_known(build: Build, account: 
     assert launch.header("hit").startswith("not examined")
 
 
-PARTS = {
-    "b_eff": {"ring", "random", "cartesian", "first", "pair"},
-    "core_pairs": {"latency", "bandwidth", "contention"},
-    "latency_bandwidth": {
-        f"{part}_{size}" for part in ("ping_pong", "rings") for size in ("latency", "bandwidth")
-    },
-}
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("kernel", PARTS)
-def test_kernels_with_loops_of_their_own_say_which_part_was_hit(build: Build, kernel: str) -> None:
-    quick = ("--lmax", "8KiB") if kernel == "b_eff" else ()
-    launch = build.launch(
-        2, kernel, *quick, "--budget", "0.3", preload="pretend.so", PRETEND_WAITING="1000000000000"
-    )
-    assert launch.statuses == [0, 0], launch.errors
-    counts = dict(entry.split(":") for entry in launch.header("hit_parts").split(","))
-    assert counts.keys() == PARTS[kernel]
-    for hit, all_of_them in (count.split("/") for count in counts.values()):
-        assert hit == all_of_them
-
-
 @pytest.mark.mpi
 def test_parts_are_not_examined_without_an_account(build: Build) -> None:
     launch = build.launch(2, "core_pairs", "--budget", "0.1", preload="pretend.so", PRETEND_WAITING="none")

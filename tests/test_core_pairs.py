@@ -98,15 +98,6 @@ def test_classes_and_groups_of_made_matrices(
         assert result["tree"] == [str(rank) for rank in range(len(places))]  # natural
 
 
-def test_messages_of_the_tuned_tree_cross_sockets(build: Build, tmp_path: Path) -> None:
-    """Natural placement rarely crosses if ranks fill socket by socket; tuned always does."""
-    result = found(build, tmp_path, made([(rank // 4,) for rank in range(8)], [6e-7, 3e-7]))
-    assert result["crossing"] == ["7"]
-    groups = dict(zip(map(str, range(8)), result["groups"], strict=True))
-    tree = result["tree"]
-    assert all(groups[tree[v]] != groups[tree[v & (v - 1)]] for v in range(1, 8))
-
-
 @pytest.mark.parametrize("stragglers", [1, 3, 6])
 def test_slow_stragglers_make_no_class_and_no_group(build: Build, tmp_path: Path, stragglers: int) -> None:
     matrix = made(SOCKETS, [6e-7, 3e-7])
@@ -118,33 +109,9 @@ def test_slow_stragglers_make_no_class_and_no_group(build: Build, tmp_path: Path
     assert result["groups"] == [str(rank % 2) for rank in range(8)]
 
 
-def test_one_undisturbed_direction_is_enough(build: Build, tmp_path: Path) -> None:
-    matrix = made(SOCKETS, [6e-7, 3e-7])
-    for a, b in combinations(range(8), 2):
-        matrix[a][b] = 1e-5 if (a + b) % 3 else math.nan
-    assert found(build, tmp_path, matrix)["pairs"] == ["12", "16"]
-
-
-def test_a_subset_of_the_pairs_gives_the_same_groups(build: Build, tmp_path: Path) -> None:
-    matrix = made([(rank // 20,) for rank in range(40)], [6e-7, 3e-7])
-    chance = random.Random(1)
-    for a, b in combinations(range(40), 2):
-        if chance.random() < 0.6:
-            matrix[a][b] = matrix[b][a] = math.nan
-    result = found(build, tmp_path, matrix)
-    assert result["groups"] == [str(rank // 20) for rank in range(40)]
-
-
 def test_nothing_measured_makes_no_class_and_one_group(build: Build, tmp_path: Path) -> None:
     result = found(build, tmp_path, two_way(4, {}))
     assert (result["classes"], result["groups"]) == (["0"], ["0"] * 4)
-
-
-def test_gradual_latencies_are_one_class(build: Build, tmp_path: Path) -> None:
-    """On one socket the distance between cores spreads latencies without gaps."""
-    pairs = list(combinations(range(12), 2))
-    spread = {pair: 3e-7 * (1 + i / len(pairs)) for i, pair in enumerate(pairs)}
-    assert found(build, tmp_path, two_way(12, spread))["classes"] == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -208,16 +175,6 @@ def test_min_inter_has_the_fewest_crossings_on_unequal_nodes(build: Build, small
         assert crossing(build, "min-inter", nodes) == fewest(nodes)
 
 
-def test_min_inter_on_larger_machines(build: Build) -> None:
-    assert crossing(build, "min-inter", [0] * 44 + [1] * 44) == 3
-    assert crossing(build, "min-inter", [node for node in range(4) for _ in range(16)]) == 3
-    for each in (7, 9, 22):  # side by side, or whole subtrees: whichever crosses less
-        side_by_side = [node for node in range(4) for _ in range(each)]
-        plain = sum(side_by_side[v] != side_by_side[v & (v - 1)] for v in range(1, 4 * each))
-        assert crossing(build, "min-inter", side_by_side) <= plain
-    assert crossing(build, "min-inter", [0] * 9 + [1] * 9) == 2  # side by side: 4
-
-
 # --- the kernel
 
 
@@ -229,26 +186,6 @@ PATIENT = ("--budget", "40")  # spent only where other programs keep the process
 def single_values(series: Series) -> set[str]:
     """The columns without those that hold a value for each pair."""
     return {name for name in series.columns if not name.startswith("pairs_")}
-
-
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_few_ranks_have_a_whole_matrix_and_no_classes(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "core_pairs", *PATIENT)
-    assert launch.statuses == [0] * ranks, launch.errors
-    assert launch.header("classes") == f"n/a: needs at least 4 ranks, was started with {ranks}"
-    assert launch.header("contention_shared").startswith("n/a: needs at least 4 ranks")
-    pairs = ranks * (ranks - 1)
-    assert launch.header("latency_pairs") == launch.header("bandwidth_pairs") == f"{pairs}/{pairs}"
-    rows = launch.rows("core_pairs")
-    assert Counter((row["from"], row["to"]) for row in rows) == {
-        (str(a), str(b)): 1 for a in range(ranks) for b in range(ranks) if a != b
-    }
-    for row in rows:
-        assert row["class"] == "-"
-        assert float(row["latency_seconds"]) > 0 and float(row["bandwidth_seconds"]) > 0
-    (series,) = parse("kernel", launch.output).series
-    assert single_values(series) == {"pair_latency", "pair_bandwidth"}
-    assert len(series.columns["pairs_from"]) == pairs
 
 
 def test_five_ranks_have_classes_and_contention(build: Build) -> None:

@@ -50,20 +50,6 @@ def test_the_chance_is_that_of_whole_runs_exchanged_however_many_sizes() -> None
     assert not noisy(5, 4), "four others, of each 1 of 70"
 
 
-def by_chance(gain: float) -> list[Crossing]:
-    """All runs of B are ahead at 1 B; at three other sizes two runs of each are ahead of the rest by 5 %."""
-    curves: dict[str, Curves] = {"A": {1: [gain] * 4}, "B": {1: [1.0] * 4}}
-    for size, first, second in ((2, {0, 1}, {0, 1}), (4, {0, 2}, {1, 3}), (8, {1, 3}, {0, 2})):
-        for name, ahead in (("A", first), ("B", second)):
-            curves[name][size] = [1.0 if run in ahead else 1.05 for run in range(4)]
-    return [*crossings_of(curves, ["A"], lower_is_better=True)]
-
-
-def test_what_other_exchanges_show_as_far_is_chance() -> None:
-    assert by_chance(1.03) == [], "4 of 70 exchanges are as far apart at some size"
-    assert by_chance(1.5) == [Crossing("B", 1, 1, 1.5, 1.5)], "1 of 70"
-
-
 def test_headlines_name_their_metric_and_where_curves_cross() -> None:
     comparison = compare(runs(6))
     said = summary(comparison).lead

@@ -287,35 +287,6 @@ def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
     assert done.returncode == 2 and "LSF is down" in done.stderr and not desk.site.exists()
 
 
-# ---- Many nodes
-
-
-def many_nodes(features: str) -> str:
-    """1,000 nodes of two kinds in two partitions, as sinfo lists them; ``{0}`` is a node's number."""
-    lines = []
-    for number in range(1000):
-        size = 256_000 + number % 7 if number < 900 else 512_000
-        hardware = f"2|32|2|{size}|idle"
-        for queue in ("work*", "long"):
-            name = queue.rstrip("*")
-            lines.append(f"n{number}|{name}|{queue}|up|1-00:00:00|{features.format(number)}|{hardware}\n")
-    return "".join(lines)
-
-
-def test_a_probe_is_sent_to_each_kind_of_a_thousand_nodes(desk: Desk) -> None:
-    desk.slurm(many_nodes("n{0}"))
-    desk.stand_in("sbatch", script=RUNS_PROBE)
-    done = desk.call("doctor", "--time-limit", "20 s")
-    assert done.returncode == 0, done.stderr
-    asked = [line for line in desk.calls if line.startswith("sbatch")]
-    assert len(asked) == 2 and "--exclude=n[900-999] " in asked[0]
-    # One machine plays both kinds.
-    (group,) = [line for line in done.stdout.splitlines() if line.startswith("host group")]
-    assert group.startswith("host group work (work): 1000 nodes")
-    assert "constraint" not in desk.site.read_text() and "exclude" not in desk.site.read_text()
-    desk.demand_campaign()
-
-
 # ---- Calls
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from mpicampaign.campaign.model import Campaign
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
-from mpicampaign.site.campaign_file import campaign_text, named, refusal
+from mpicampaign.site.campaign_file import campaign_text, refusal
 from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site, SiteLibrary
 from mpicampaign.site.text import site_lines
 
@@ -151,25 +150,6 @@ def test_names_that_no_job_script_may_hold_are_refused_with_a_message(name: str)
     assert "cannot be used in a job script" in refusal(NodeClass("q", (Node(name),)), SCHEDULERS["lsf"])  # type: ignore[arg-type]
 
 
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_any_partition_and_feature_is_refused_or_kept(queue: str, feature: str) -> None:
-    nodes = NodeClass(
-        queue, (Node(f"n\n{queue}", True, (feature,), 1, 2, 2, model=feature),), (Node("n2"),), (queue,)
-    )
-    found = site(NodeGroup("g", nodes, unknown=queue))
-    text = campaign_text(
-        replace(found, queues=(Queue(queue, True, True, feature, (feature,)),), notes=(queue,))
-    )
-    if not refusal(nodes, SLURM):
-        data = yaml.safe_load(text)
-        assert data["host_groups"]["g"]["partition"] == queue
-        assert data["host_groups"]["g"].get("constraint", feature) == feature
-    # Whatever they are, they stand in no other place.
-    assert {line.split(":")[0] for line in text.splitlines() if line and line[0] not in " #-\"'|>?"} <= {
-        *("campaign", "title", "repeats", "time_limit", "systems", "host_groups", "benchmarks", "matrix"),
-    } or refusal(nodes, SLURM)
-
-
 @given(st.text(max_size=20))
 def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
     probe = NodeProbe(text, 1, 2, 2, (Interface(text, True, 1, True, True),), programs={"mpirun": text})
@@ -182,10 +162,3 @@ def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
         text,
     )
     assert all(line.isprintable() for line in site_lines(found))
-
-
-def test_names_of_groups_differ() -> None:
-    upper = NodeClass("compute", (Node("m3", features=("Milan",)),), MILAN_NODES)
-    groups = [NodeGroup("", nodes) for nodes in (MILAN, ROME, upper, MILAN)]
-    assert [group.name for group in named(groups, SLURM)] == ["milan", "rome", "milan-2", "milan-3"]
-    assert [group.name for group in named([NodeGroup("", NodeClass("_._", MILAN_NODES))], SLURM)] == ["nodes"]

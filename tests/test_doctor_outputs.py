@@ -6,23 +6,18 @@ written by hand after the documentation of its tables and stand in for a real on
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from mpicampaign.base.errors import UnreadableError
-from mpicampaign.base.host_lists import expand, fold
 from mpicampaign.schedulers import lsf, slurm
-from mpicampaign.schedulers.scheduler import QUEUED, Node, NodeClass
-from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
+from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port
 from mpicampaign.site.names import module_names, mpi_modules
 from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import read_probe
-from mpicampaign.site.probe_jobs import SCRIPT
 
 TWO_KINDS = """\
 n1|all|all*|up|1:00:00|blue|1|2|1|1|idle
@@ -34,15 +29,7 @@ n4|night|night|up|infinite|(null)|2|16|2|262144|allocated
 """
 
 
-def classes(output: str, *wanted: str) -> list[NodeClass]:
-    return node_classes(slurm.SCHEDULER.nodes({"sinfo": output}, wanted), once=not wanted)
-
-
 # ---- Slurm
-
-
-def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
-    assert [slurm.constraint_of(each) for each in classes(TWO_KINDS)] == ["blue", "red", ""]
 
 
 @pytest.mark.parametrize(
@@ -119,17 +106,6 @@ def test_what_lsf_should_not_print_is_refused(answers: dict[str, str]) -> None:
         lsf.SCHEDULER.nodes(answers)
 
 
-def test_lsf_jobs() -> None:
-    nodes = NodeClass("normal", (Node("a"), Node("b")))
-    command = lsf.SCHEDULER.probe(nodes, "job", "log", ["/my probe.sh", "it's"])
-    assert command[-1] == """bash '/my probe.sh' 'it'"'"'s'"""
-    assert command[command.index("-m") + 1] == "a b"
-    printed = ("Job <17> is submitted to queue <normal>.\n", "Request aborted by esub.\n")
-    assert [lsf.SCHEDULER.read_submitted(text) for text in printed] == ["17", ""]
-    [job] = lsf.SCHEDULER.read_queue("17|PEND|-|x|-\n")
-    assert (job.id, job.state, job.description) == ("17", QUEUED, "PEND")
-
-
 # ---- Modules
 
 
@@ -148,70 +124,6 @@ def test_modules_of_both_kinds() -> None:
 
 
 # ---- The probe
-
-
-def sysfs(folder: Path) -> Path:
-    """A node of two sockets with two cores of two hyper-threads each, and interfaces of all kinds."""
-    files = {}
-    for cpu in range(8):
-        topology = f"devices/system/cpu/cpu{cpu}/topology"
-        files[f"{topology}/physical_package_id"] = str(cpu % 4 // 2)
-        files[f"{topology}/thread_siblings_list"] = f"{cpu % 4},{cpu % 4 + 4}"
-        files[f"devices/system/cpu/cpu{cpu}/node{cpu % 4 // 2}/distance"] = "10 20"
-        files[f"devices/system/cpu/cpu{cpu}/cache/index3/shared_cpu_list"] = f"{cpu % 4},{cpu % 4 + 4}"
-    files |= {f"class/net/{name}/operstate": "up" for name in ("lo", "veth12", "docker0", "br0", "tun0")}
-    files |= {"class/net/br0/bridge/id": "", "class/net/tun0/tun_flags": "0x1"}
-    files |= {
-        "class/net/eno1/operstate": "up",
-        "class/net/eno1/speed": "25000",
-        "class/net/eno1/device/x": "",
-    }
-    files |= {"class/net/eno2/operstate": "down", "class/net/eno2/speed": "-1", "class/net/eno2/device/x": ""}
-    files |= {"class/net/bond\t0/operstate": "up\x1b[31m", "class/net/bond\t0/speed": "50000"}
-    for port, state in (("1", "4: ACTIVE"), ("2", "1: DOWN")):
-        base = f"class/infiniband/mlx5_0/ports/{port}"
-        files |= {
-            f"{base}/state": state,
-            f"{base}/link_layer": "InfiniBand",
-            f"{base}/rate": "100 Gb/sec (4X EDR)",
-        }
-    files |= {"class/infiniband/mlx5_0/node_type": "1: CA"}
-    files |= {"class/infiniband/mlx5_0/device/uevent": "PCI_ID=15B3:101B\nDRIVER=mlx5_core"}
-    files |= {"class/infiniband/rdmap0s6/device/uevent": "DRIVER=efa"}
-    files |= {
-        f"class/infiniband/rdmap0s6/ports/1/{name}": text
-        for name, text in (
-            ("state", "4: ACTIVE"),
-            ("link_layer", "Unspecified"),
-            ("rate", "100 Gb/sec (4X EDR)"),
-        )
-    }
-    files |= {"class/cxi/cxi0/device/port/link": "up", "class/cxi/cxi0/device/port/speed": "BS_200G"}
-    files |= {"class/cxi/cxi1/device/port/0/link/state": "down"}
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n")
-    return folder
-
-
-def run_probe(folder: Path, path: str = "/usr/bin:/bin", program: str = "") -> str:
-    output = folder / "probe.txt"
-    environment = {"PATH": path, "MPICAMPAIGN_SYSFS": str(sysfs(folder / "sys"))}
-    subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=240)
-    assert [each.name for each in folder.glob("*.part")] == []
-    return output.read_text()
-
-
-def test_the_probe_tells_what_each_device_is(tmp_path: Path) -> None:
-    ports = read_probe(run_probe(tmp_path)).ports
-    assert [(each.device, each.active, each.network, each.gigabits) for each in ports] == [
-        ("mlx5_0", True, "infiniband", 100),
-        ("mlx5_0", False, "infiniband", 100),
-        ("rdmap0s6", True, "EFA", 100),
-        ("cxi0", True, "Slingshot", 200),
-        ("cxi1", False, "Slingshot", None),
-    ]
 
 
 WHOLE = "#mpicampaign-probe 1\nhost\tn1\ntopology\t1\t2\t2\nend of probe\n"
@@ -282,30 +194,8 @@ def nodes(names: Iterable[str], *features: str, cores: int = 64, memory: int = 2
     return [Node(name, True, tuple(sorted(features)), 2, cores, 2 * cores, memory) for name in names]
 
 
-def numbered(first: int, last: int) -> list[str]:
-    return [f"n{number}" for number in range(first, last + 1)]
-
-
 def grouped(*kinds: list[Node]) -> list[NodeClass]:
     return node_classes({"p": [node for kind in kinds for node in kind]}, once=True)
-
-
-# ---- What selects them, Slurm
-
-
-def test_a_list_of_names_that_no_directive_takes_is_left_out_of_the_campaign_file_only() -> None:
-    odd = [name for name in numbered(10_001, 11_000) if int(name[1:]) % 2]
-    group, _ = grouped(nodes(["n1"]), nodes(odd, cores=32))
-    assert SLURM.host_group(group)["directives"] == []
-    assert any(word.startswith("--exclude=n[10001,10003,") for word in SLURM.probe(group, "j", "l", ["s"]))
-
-
-def test_folded_names_are_these_names() -> None:
-    names = ["n9", "n10", "n11", "cn08", "cn09", "cn10", "r1-n1a", "r1-n2a", "login"]
-    folded = fold(reversed(names))
-    assert folded == "n9,n[10-11],cn[08-10],r1-n[1-2]a,login"
-    lists = ("cn[08-10]", "n[10-11]", "n9", "r1-n[1-2]a", "login")
-    assert sorted(name for text in lists for name in expand(text)) == sorted(names)
 
 
 # ---- As probes find them

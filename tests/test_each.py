@@ -26,18 +26,6 @@ NODE = Placement("NODE", 1, 2, "shm", binding="none")
 PAIR = Placement("PAIR", 2, 1, "any", binding="none")
 
 
-@pytest.mark.parametrize("count", [4, 7, 64])
-def test_a_sweep_has_each_pair_once_and_no_node_twice_in_a_round(count: int) -> None:
-    hosts = [f"n{number:02}" for number in range(count)]
-    rounds = screen(hosts, "pair", seed=1)
-    assert len(rounds) == 2 * (count - 1 + count % 2)
-    pairs = Counter(member for members in rounds.values() for member in members)
-    assert len(pairs) == count * (count - 1) // 2 and {*pairs.values()} == {2}
-    for members in rounds.values():
-        assert len({host for member in members for host in member.hosts}) == count - count % 2
-    assert rounds[1] != rounds[len(rounds) // 2 + 1]  # sweeps have orders of their own
-
-
 def test_many_nodes_are_paired_at_random() -> None:
     rounds = screen([f"n{number:04}" for number in range(1000)], "pair", seed=1)
     assert len(rounds) == 2 * 10
@@ -50,19 +38,6 @@ def made(scheduler: str, placement: Placement, folder: Path, each: Each, **group
     whole = campaign({placement.name: placement}, scheduler=scheduler, group=group)
     whole = replace(whole, matrix=(replace(whole.matrix[0], each=each),))
     return [script_of(run, folder) for run in plan(whole).runs]
-
-
-def test_a_member_has_the_identity_of_a_host_group_of_its_hosts() -> None:
-    each = {run.folder for run in made("slurm", NODE, Path("/results"), Each("node"))}
-    group = {"name": "n3", "hosts": ("n3",)}
-    alone = campaign({"NODE": NODE}, scheduler="slurm", group=group, repeats=2)
-    alone = replace(
-        alone,
-        host_groups={"n3": alone.host_groups["blue"]},
-        matrix=(replace(alone.matrix[0], host_groups=("n3",)),),
-    )
-    assert len(each) == 8
-    assert {script_of(run, Path("/results")).folder for run in plan(alone).runs} < each
 
 
 FAULTY = """\

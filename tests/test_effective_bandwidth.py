@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import build_records as make
 import pytest
 
@@ -66,27 +64,6 @@ def output(speeds: dict[str, float] | None = None, end: str = "") -> str:
     rows += pattern_rows("pair", "ranks-0-1", [1, LMAX], ("ping_pong",), 50.0)
     trailer = f"#@random_patterns={len(RANDOMS)}\n#@shortened=2 of 30 random patterns\n"
     return HEADER + rows + trailer + (end or f"#@end rows={rows.count(chr(10))} status=ok\n")
-
-
-def test_a_pair_that_was_measured_once_has_no_value() -> None:
-    """Outputs of version 1 on a short budget: one interruption made 0.25 µs into 21.8 ms."""
-    once = [line for line in output().splitlines(keepends=True) if not re.match("rates pair .* 1 5 6 ", line)]
-    end = f"#@end rows={sum(line.startswith(('rates', 'patterns')) for line in once)} status=ok\n"
-    columns = parse("kernel", "".join([*once[:-1], end])).series[0].columns
-    assert [columns[name] for name in ("b_eff_latency", "ping_pong_at_lmax")] == [[None], [None]]
-    assert columns["b_eff"] == [pytest.approx(100.0)]
-
-
-def test_the_slowest_random_pattern_is_the_worst_case() -> None:
-    columns = parse("kernel", output({"random-2": 40.0, "ring-4": 10.0})).series[0].columns
-    assert columns["b_eff_random_slowest"] == [pytest.approx(40.0)]
-
-
-def test_at_lmax_only_the_longest_message_counts() -> None:
-    text = output().replace(f" {LMAX} 1 5 6 ", f" {LMAX} 1 10 6 ")  # twice the loops in the same time
-    columns = parse("kernel", text).series[0].columns
-    assert columns["b_eff_at_lmax"] == [pytest.approx(200.0)]
-    assert columns["b_eff"] == [pytest.approx(100.0 * 22 / 21)]
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,9 @@ from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import MADE, Figure, draw_all
 from mpicampaign.show.charts.looks import COLOURS, SEQUENCE, TEXT_CONTRAST, contrast, ink_on, luminance, shade
-from mpicampaign.show.charts.scales import Scale, scale_for
 from mpicampaign.show.figures.axes import panel_grid
 from mpicampaign.show.figures.converted import to_pdf, to_png
-from mpicampaign.show.figures.page import FORMATS, WIDTH, fitted
+from mpicampaign.show.figures.page import FORMATS, WIDTH
 
 
 @pytest.fixture(scope="module")
@@ -115,19 +114,6 @@ def test_png_and_pdf_without_their_converters_name_the_extra(
     assert main(["report", "--figures", "pdf", str(PROJECT / "campaign.yaml")]) == 2
     said = capsys.readouterr().err
     assert "PNG and PDF: " in said and "the extra figures: pip install 'mpicampaign[figures]'" in said
-
-
-def test_scales_begin_at_zero_unless_values_differ_tenfold() -> None:
-    assert scale_for([35.0, 185.0]) == Scale(0.0, 185.0 * 1.05, logarithmic=False)
-    assert scale_for([1.0, 10.0]) is not None
-    found = scale_for([1.0, 10.0])
-    assert found is not None and found.logarithmic
-    assert Scale(0.0, 194.0, logarithmic=False).ticks() == [0, 50, 100, 150]
-
-
-def test_what_would_be_illegible_ends_in_an_ellipsis() -> None:
-    text, size = fitted("x" * 5000, 1.0, 0.2, 8)
-    assert text.endswith("…") and size == 3
 
 
 @pytest.mark.parametrize(("count", "across"), [(1, 1), (4, 2), (7, 3)])

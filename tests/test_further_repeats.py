@@ -24,11 +24,11 @@ from mpicampaign.base import planned_looks
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.planned_looks import looks_planned
-from mpicampaign.base.records import DISTURBED, IMPORTED_FROM, MERGED_FROM, OK, QUIET, RANKED
+from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED
 from mpicampaign.cli.plan import _sights as sights
 from mpicampaign.cli.report import report_of
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.collect.looks import FILE, note_look, read_looks
+from mpicampaign.collect.looks import FILE, read_looks
 from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.jobs.prepare import Prepared
@@ -277,15 +277,6 @@ def test_repeats_added_after_a_report_are_bet_on_and_both_reports_say_so(project
     assert said in (folder / "report.html").read_text()
     assert " ".join((folder / "tables/comparison.txt").read_text().split()).count(said) == 2
     assert {record.looks for record in collect_all(folder)} == {0, 1} and len(read_looks(folder)) == 2
-
-
-@pytest.mark.parametrize("metadata", [{IMPORTED_FROM: "a folder"}, {MERGED_FROM: "a bundle"}])
-def test_no_look_at_results_of_others_is_noted(tmp_path: Path, metadata: dict[str, str]) -> None:
-    run = make.run("A", identity="0123456789ab")
-    note_look(tmp_path, [replace(run, metadata=metadata)])
-    assert read_looks(tmp_path) == []
-    note_look(tmp_path, [run])
-    assert [look.runs for look in read_looks(tmp_path)] == [{run.identity}]
 
 
 @pytest.mark.parametrize("damage", [b"[" * 100_000, "Grö".encode()[:-1], b"1", b'{"time": 1}', b"[1]"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 import build_records as make
@@ -16,7 +15,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
-from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
+from mpicampaign.questions.kernels.draw import level_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Grid, Paragraph
 from mpicampaign.show.figures.page import Rectangles
@@ -160,11 +159,6 @@ def test_bars_are_drawn_behind_each_other() -> None:
     assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
 
 
-def test_a_single_level_or_none_is_not_drawn() -> None:
-    for text in (output(levels=1), output(without=(1024, 4096))):
-        assert not list(level_charts(Scene(compare([run(1, text)]))))
-
-
 SAME = "tree_gather (all trees, the same with 2 ranks)"
 
 
@@ -174,23 +168,6 @@ def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
     return [replace(run, series=tuple(replace(each, ranks=ranks) for each in run.series)) for run in runs]
 
 
-def test_two_ranks_have_one_curve_that_says_so() -> None:
-    runs = of_ranks(2)
-    (chart,) = kernel_charts(Scene(compare(runs)))
-    same, base = chart.panels[0].curves
-    assert (same.label, base.label) == (SAME, "MPI_Gather")
-    assert len(same.repeats) == 6 and not same.thin
-    values = [
-        dict(zip(series.columns["size"], series.columns["bandwidth"], strict=True))[8192]
-        for run in runs
-        for series in run.series[:2]
-    ]
-    assert same.median[8192] == pytest.approx(median(value for value in values if value is not None))
-    page, _ = drawn(chart)
-    texts = texts_of(page)
-    assert texts.count(SAME) == 1 and not any("max-inter" in text or "wire" in text for text in texts[1:])
-
-
 def test_the_curves_of_the_page_likewise() -> None:
     scene = Scene(compare(of_ranks(2)))
     (useful,) = interactive_charts(scene)  # wire bandwidth is the same
@@ -198,9 +175,3 @@ def test_the_curves_of_the_page_likewise() -> None:
     both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")))
     lines = {line.curve.name.removesuffix(" ranks") for line in interactive_charts(both)[0].lines}
     assert sum(SAME in name for name in lines) == 1 and len(lines) == 5
-
-
-def test_one_tree_alone_keeps_its_name() -> None:
-    runs = [replace(run, series=run.series[1:]) for run in of_ranks(2)]
-    (chart,) = kernel_charts(Scene(compare(runs)))
-    assert [curve.label for curve in chart.panels[0].curves] == ["tree_gather (tree min-inter)", "MPI_Gather"]

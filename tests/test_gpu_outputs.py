@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from printed_outputs import IMB_MEGABYTE_VERSION, imb_pingpong, osu_table
+from printed_outputs import osu_table
 
 from mpicampaign.base.records import Series
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.suites import OutputError, detect_suite, parse, parts
+from mpicampaign.suites import OutputError, detect_suite, parse
 
 MADE = Path(__file__).parent / "fixtures/made"
 WHOLE, OF_2019, OF_2022, JSON = (
@@ -50,16 +49,6 @@ def test_the_program_shows_in_the_bandwidths_or_is_unknown() -> None:
     assert read_facts("a/run.out", text, script)["benchmark"] == "all_gather_perf"
 
 
-def test_algorithm_and_bus_bandwidth_are_kept_apart() -> None:
-    metrics = choose_metrics("nccl_tests", read(WHOLE)[:1], (1 << 20,))
-    ranked = [metric.name for metric in metrics if metric.headline]
-    assert ranked == ["time at 8 B", "time at 1 MiB", "maximum bus bandwidth"]
-    assert [metric.name for metric in metrics if not metric.headline] == [
-        "bus bandwidth at 1 MiB",
-        "algorithm bandwidth at 1 MiB",
-    ]
-
-
 def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:
     unnamed = OF_2022.replace("  sum", " none")
     for number, text in enumerate((unnamed, unnamed + "RCCL version 2.18.3\n"), start=1):
@@ -79,16 +68,6 @@ def test_a_size_with_wrong_values_has_no_value_and_its_reason() -> None:
 def test_rows_that_prove_themselves_stay_beside_a_damaged_one() -> None:
     damaged = WHOLE.replace(LAST, LAST[:70])
     assert [len(series.columns["size"]) for series in read(damaged, in_part=True)] == [3, 3]
-
-
-def test_outputs_in_one_file_are_cut_with_the_lines_that_name_them() -> None:
-    other = WHOLE.replace("all_reduce", "reduce_scatter").replace("22809", "22705")
-    cut = parts(f"{WHOLE}\n{other}")
-    assert [read_facts("a/b", part.output)["benchmark"] for part in cut] == [
-        "all_reduce_perf",
-        "reduce_scatter_perf",
-    ]
-    assert [read_facts("a/b", part.output)["nccl"] for part in cut] == ["2.28.9", "2.27.5"]
 
 
 @pytest.mark.parametrize(
@@ -115,12 +94,3 @@ def test_osu_7_2_prints_the_datatype_below_the_headings() -> None:
     table = "# Size          Latency (us)\n# Datatype: {}.\n1                       4.06\n"
     text = "# OSU MPI-CUDA Latency Test v7.2\n" + table.format("MPI_CHAR") + table.format("MPI_INT")
     assert [series.qualifiers["datatype"] for series in parse("osu", text).series] == ["MPI_CHAR", "MPI_INT"]
-
-
-@pytest.mark.parametrize(("call", "buffers"), [("", "device"), ("-mem_alloc_type host ", "host")])
-def test_imb_on_a_gpu(call: str, buffers: str) -> None:
-    text = imb_pingpong(IMB_MEGABYTE_VERSION, [2.5, 2.6], 1e6)
-    on_gpu = text.replace("MPI-1 part", "MPI-1 part (GPU)").replace("# IMB-MPI1 ", f"# ./IMB-MPI1-GPU {call}")
-    facts = read_facts("a/b.out", on_gpu)
-    assert (facts["program"], facts["benchmark"], facts["buffers"]) == ("IMB-MPI1-GPU", "PingPong", buffers)
-    assert parse("imb", on_gpu).series == parse("imb", text).series

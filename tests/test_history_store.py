@@ -426,30 +426,6 @@ def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 EXPECTED = (PROJECT / "tests/fixtures/history_3/history.csv").read_text()  # as version 3 wrote it
 
 
-def test_an_earlier_store_gives_the_same_answers_is_read_once_and_kept(
-    earlier: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = {path.name: path.read_bytes() for path in (earlier / "history/metrics").iterdir()}
-    assert history_of(earlier, capsysbinary) == EXPECTED
-    monkeypatch.setitem(sys.modules, "pyarrow", None)  # it is not needed again
-    assert history_of(earlier, capsysbinary) == EXPECTED
-    store = Store(earlier / "history")
-    store.add(series_of(17), earlier, Presentation())
-    assert len(store.read(metrics.names)) == 18 and not store.problems
-    assert {path.name: path.read_bytes() for path in (earlier / "history/metrics").iterdir()} == before
-
-
-def test_packs_give_the_rows_that_the_earlier_store_has(earlier: Path) -> None:
-    def table(store: Store) -> list[tuple[Any, ...]]:
-        return store.read(
-            lambda base: base.execute("SELECT * FROM metrics ORDER BY tick, 8, repeat").fetchall()
-        )
-
-    store = Store(earlier / "history")
-    alone = Store(shutil.copytree(earlier / "history", earlier / "copy", ignore=lambda *_: ["metrics"]))
-    assert table(alone) == [line for line in table(store) if line[0] != name_of(3)]
-
-
 def test_without_pyarrow_only_what_no_pack_has_is_missing_and_named(
     earlier: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.host_lists import expand, expand_patterns, is_member
+from mpicampaign.base.host_lists import expand
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.imports.labels import groups_without_runs
 from mpicampaign.imports.map_file import load_map
@@ -47,12 +47,6 @@ def test_a_list_is_what_slurm_makes_of_it(tmp_path: Path, text: str) -> None:
 def test_what_is_no_list_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"range of hosts|range of numbers|more than 100000"):
         expand(text)
-
-
-def test_a_pattern_with_ranges_matches_their_hosts() -> None:
-    assert is_member("n12.site.org", "n[01-16]") and is_member("b2-ib1", "a1,b[1-3,7]-ib*")
-    assert not is_member("n17", "n[01-16]") and not is_member("n6", "n[01-16]")
-    assert expand_patterns("n[12]") == {"n[12]"} and is_member("n2", "n[1-4]") and is_member("nb", "n[a-c]")
 
 
 def test_lists_in_a_campaign_file(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.evidence.blas import blas_of
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.questions.balance import draw as charts
-from mpicampaign.questions.balance.draw import balance, not_drawn
+from mpicampaign.questions.balance.draw import balance
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.report.draw_figures import draw_all, page_of
 from mpicampaign.report.write import write_report
@@ -98,10 +98,6 @@ def test_ranks_with_different_libraries() -> None:
     assert found.name == "reference BLAS and Intel MKL"
 
 
-def test_no_library_is_not_a_name() -> None:
-    assert blas_of(evidence_of({})) is None
-
-
 def evidence_of(*ranks: dict[str, str]) -> Evidence:
     recorded = ({f"end.{key}": value for key, value in of_rank.items()} for of_rank in ranks)
     return Evidence(ranks=dict(enumerate(recorded)))
@@ -117,7 +113,6 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Summary
 
 PUBLISHED = ReferenceChoice("hpcc-2005")
-NEC = "NEC SX-6 IXS, NEC SX-6 0.5 GHz, 192x1"
 # Their titles without "HPCC: ", by the figures of the paper.
 BANDS, RANDOM_RING = "latencies, bandwidths and their ratios", "accumulated random ring bandwidth over HPL"
 STREAM, PARALLEL = (
@@ -151,59 +146,6 @@ def bars(chart: Chart, title: str, series: str = "") -> dict[str, Summary | None
     assert isinstance(chart, BarChart)
     (found,) = [each for each in column(chart, title).series if each.name == series]
     return {m.name.split("/")[0]: bar for m, bar in zip(chart.members, found.bars, strict=True)}
-
-
-def median(bar: Summary | None) -> float:
-    assert bar is not None
-    return bar.median
-
-
-# Values
-
-
-def test_parallel_bars_are_divided_by_hpl_and_by_the_best() -> None:
-    chart = charts_of(three_systems())[PARALLEL]
-    assert isinstance(chart, BarChart)
-    assert [each.title for each in chart.columns] == [
-        *("HPL", "DGEMM", "FFT", "PTRANS", "STREAM copy", "random ring", "1 / ring latency", "Random Access")
-    ]
-    for each in chart.columns:
-        assert max(median(bar) for bar in each.series[0].bars) == 1.0
-    assert {name: median(bar) for name, bar in bars(chart, "HPL").items()} == {
-        "gamma": 1.0,
-        "beta": pytest.approx(0.5),
-        "alpha": pytest.approx(0.25),
-    }
-    # per process as fast as HPL's factor: only the processes are left
-    assert median(bars(chart, "DGEMM")["alpha"]) == pytest.approx(4 / 16)
-    assert median(bars(chart, "FFT")["gamma"]) == pytest.approx(0.5)
-    assert "(100 %: 40.00 Gflop/s)" in chart.caption and "figures 4 to 6 of R. Rabenseifner" in chart.caption
-
-
-def test_bands_have_latencies_bandwidths_ratios_and_hpl() -> None:
-    chart = charts_of(three_systems(), PUBLISHED)[BANDS]
-    assert isinstance(chart, BarChart)
-    assert [each.title for each in chart.columns] == [
-        *("latency", "bandwidth", "ratio of bandwidths", "HPL, accumulated")
-    ]
-    assert median(bars(chart, "latency", "random ring")["alpha"]) == 4e-6
-    assert median(bars(chart, "bandwidth", "natural ring")["beta"]) == 8e8
-    ratios = ("natural / ping-pong", "random / ping-pong", "random / natural")
-    found = [median(bars(chart, "ratio of bandwidths", ratio)["beta"]) for ratio in ratios]
-    assert found == [pytest.approx(0.4), pytest.approx(0.2), pytest.approx(0.5)]
-    assert [each.across.scale.logarithmic for each in chart.columns] == [True, True, False, True]
-    assert bars(chart, "bandwidth", "natural ring")[NEC] is None
-    assert median(bars(chart, "ratio of bandwidths", "random / ping-pong")[NEC]) == pytest.approx(0.398 / 6.8)
-    assert "No natural ring, nor its two ratios, of the 24 published systems" in chart.caption
-
-
-# What is not drawn
-
-
-def test_one_own_system_has_the_bands_only() -> None:
-    records = make.hpcc_runs("alpha", 1.0)
-    assert list(charts_of(records)) == [BANDS]
-    assert "columns: figure 2; figure 3; figures 4 to 6; " in not_drawn(compared(records))
 
 
 # As drawn

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,9 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.facts import FACTS, FAMILIES, read_facts
 from mpicampaign.imports.importing import import_folders
-from mpicampaign.imports.job_script import announced_launch, read_job_script
+from mpicampaign.imports.job_script import read_job_script
 from mpicampaign.imports.labels import label_of
-from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import ImportMap, load_map
-from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError
 
@@ -47,14 +44,6 @@ def load(tmp_path: Path, text: str) -> ImportMap:
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return load_map(path)
-
-
-def test_a_map_is_typed(tmp_path: Path) -> None:
-    found = load(tmp_path, GOOD)
-    assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
-    assert found.presentation.table_sizes == (1024, 4096)
-    assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
-    assert found.placements["TCP"].nodes == 2
 
 
 @pytest.mark.parametrize(
@@ -114,15 +103,6 @@ def test_every_fact_is_documented() -> None:
     rows = [f"- `{name}`: {meaning}" for name, meaning in FACTS.items()]
     rows += [f"- `{name}.NAME`: {meaning}" for name, meaning in FAMILIES.items()]
     assert [row for row in rows if row not in text] == []
-
-
-def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
-    groups = {"cn049": "blue", "10.0.0.5": "blue", "10.0.0.6": "red"}
-    text = "import: i\ncampaign: c\nrules: [{label: {system: s, placement: p, benchmark: b}}]\n"
-    chosen = replace(load(tmp_path, text), group_of=groups)
-    for hosts, group in (("CN049.Site.org", "blue"), ("10.0.0.6", "red")):
-        found = label_of({"hosts": hosts}, chosen)
-        assert isinstance(found, Label) and found.host_group == group
 
 
 def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
@@ -267,23 +247,6 @@ def test_programs_of_command_lines(line: str, program: str) -> None:
     assert read_job_script(f"#!/bin/sh\ncd x\n{line}\n").program == program
 
 
-def test_dates_of_a_report_where_they_are() -> None:
-    text = lsf(imb(), ["1*n1"], []).replace(
-        "Started at Results reported on ", "Started at Tue Mar  7 05:01:02 2017\nResults reported at Wed"
-    )
-    report = LSF.read_report(text)
-    assert report is not None
-    assert report.started == "Tue Mar  7 05:01:02 2017"
-    assert read_facts("x", text.replace("# Date", "# Dale"))["started"] == "2017-03-07T05:01:02"
-
-
-def test_what_the_output_says_is_not_a_line_of_lsf() -> None:
-    text = lsf("Exited with exit code 3.\nTERM_MEMLIMIT\n" + imb(), ["1*n1"], [])
-    report = LSF.read_report(text)
-    assert report is not None
-    assert report.trouble == ""
-
-
 @pytest.mark.parametrize(
     ("script", "command"),
     [
@@ -347,10 +310,3 @@ def test_the_library_that_used_ucx_is_named_by_evidence_only(said: str, script: 
     facts = read_facts("x", UCX + said + imb(), script)
     assert facts["transport"] == "ibv"
     assert facts.get("mpi") == mpi
-
-
-@pytest.mark.parametrize("prompt", ["", "++ ", "$ ", "[me@n1 run]$ ", "me@n1:~/run$ "])
-def test_a_launch_printed_above_an_output_is_its_command(prompt: str) -> None:
-    launch = "srun -n 2 ./osu_latency D D"
-    assert announced_launch(f"module loaded\n{prompt}{launch}\n# OSU\n", "osu_latency") == launch
-    assert announced_launch(f"in $HOME $ {launch}x\n{prompt}cat osu_latency\n", "osu_latency") == ""

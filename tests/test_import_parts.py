@@ -13,8 +13,7 @@ from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
-from mpicampaign.imports.job_number import job_in_name, job_in_text
-from mpicampaign.imports.ledger import Runs
+from mpicampaign.imports.job_number import job_in_name
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.suites import OutputError, parse, parts
 
@@ -150,11 +149,6 @@ def split(text: str) -> tuple[str, str]:
     return text[:middle], text[middle:]
 
 
-def test_an_aborted_output_without_values_is_not_what_was_printed_above_the_next_one() -> None:
-    ended = "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED ***\n"
-    assert parts(f"{hpl()[: hpl().index('WR')]}{ended}over IBV\n{LATENCY}")[1].above == "over IBV\n"
-
-
 def test_an_output_that_began_long_after_the_one_above_is_no_other_rank_of_it() -> None:
     started, ends = HPCC.index("Begin of"), "Current time (1000) is"
     above = re.sub(r"Current time \(\d+\) is", ends, HPCC[:started], count=1)
@@ -237,12 +231,6 @@ def refusals(account: Account) -> dict[str, str]:
     return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
 
 
-def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
-    runs = Runs()
-    runs.add("sum", "", "first")
-    assert runs.same("sum", "7") == "first" and not runs.same("other", "7")
-
-
 @pytest.mark.parametrize(
     ("name", "job"),
     [
@@ -261,26 +249,6 @@ def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
 )
 def test_jobs_in_names(name: str, job: str) -> None:
     assert job_in_name(name, "N      :   40000") == job
-
-
-@pytest.mark.parametrize(
-    ("text", "job"),
-    [
-        *(
-            ("SLURM_JOB_ID=1001", "1001"),
-            ("export PBS_JOBID='12[7].pbs1'", "12_7"),
-            ("Job <12[3]> is", "12_3"),
-        ),
-        *(("Job ID:\t\t12.pbs1", "12"), ("srun: job 5 queued", "5"), ("TACC:  Starting up job 7", "7")),
-        *(
-            ("Job <12> was submitted from host <n1>", ""),
-            ("LSB_JOBID=8\nJOB_ID=9", ""),
-            ("SLURM_JOB_ID=$ID", ""),
-        ),
-    ],
-)
-def test_jobs_in_texts(text: str, job: str) -> None:
-    assert job_in_text(f"begin\n{text}\n") == job
 
 
 def at(stamp: str, text: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from foreign_outputs import imb
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import IN_PART, OK, read_records
+from mpicampaign.base.records import OK, read_records
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports import importing
@@ -174,13 +174,6 @@ def test_errors_are_reported(tmp_path: Path) -> None:
         take(tmp_path)
 
 
-def test_two_imports_at_once_do_not_meet(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    folder = tmp_path / "results" / "imports" / "foreign"
-    with importing._locked(folder), pytest.raises(UserError, match="another call is importing"):
-        take(tmp_path, raw)
-
-
 HEAD = '{"format": "mpicampaign-import", "version": 4, "entries": 2}'
 
 
@@ -233,15 +226,6 @@ def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) 
     assert not (folder / "import.json").exists()
     assert read_ledger(folder) == [replace(each, label=each.label and ANY) for each in account.entries]
     assert len(collect_imports(results)) == 4
-
-
-def test_what_the_ledger_says_of_a_run_is_not_believed(tmp_path: Path) -> None:
-    account = take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n"))
-    records = collect_imports(tmp_path / "results")
-    ledger = account.folder / "ledger.jsonl"
-    ledger.write_text(ledger.read_text().replace('"PingPong"', '"PingPing"').replace('"2"', '"4"'))
-    assert ledger.read_text().count("PingPing") == 2
-    assert collect_imports(tmp_path / "results") == records
 
 
 def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp_path: Path) -> None:
@@ -316,25 +300,6 @@ def test_an_osu_output_that_ends_early_may_be_cut(
     assert any("OSU prints no closing line" in said_of(note) for note in row.notes) == bool(said)
 
 
-OUT_OF_MEMORY = '      1048576 out-of-mem.; needed X=   0.002 GB; use flag "-mem X"\n'
-
-
-def imb_to_512_kib() -> str:
-    above, row, below = imb(rate=3000.0, second=0).partition("      1048576")
-    assert row
-    return above + OUT_OF_MEMORY + below[below.index("\n\n") :]
-
-
-def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Path) -> None:
-    texts = {f"n{number}__out": imb(rate=3000.0 + number) for number in range(1, 4)}
-    take(tmp_path, write(tmp_path, **texts, n9__out=imb_to_512_kib()))
-    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
-    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
-    assert maximum.repeats == (1, 2, 3) and set(maximum.sizes) == {2**24}
-    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), so it gives no maximum (repeat 4)"
-    assert said in [said_of(note) for note in row.notes]
-
-
 def test_labels_of_lines_are_taken_off_and_the_copy_keeps_them(tmp_path: Path) -> None:
     labelled = "".join(f"[1,0]<stdout>:{line}\n" for line in imb().splitlines())
     mixed = labelled.replace("[1,0]<stdout>:       131072", "[1,1]<stdout>:       131072")
@@ -364,27 +329,6 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
     assert len(take(tmp_path).entries) == 1
-
-
-CANCELLED = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T10:00:00 DUE TO TIME LIMIT ***\n"
-
-
-@pytest.mark.parametrize(
-    ("output", "said"),
-    [
-        (osu_bw(4096), "standard error: line 2: the program was aborted: slurmstepd"),
-        (osu_bw(), "standard error: line 2: the program was aborted: slurmstepd"),
-        (imb()[:-42], "closing line is missing; standard error: line 2: the program was aborted: slurmstepd"),
-        (osu_bw(512), "standard error: line 2: the program was aborted: 0: slurmstepd"),
-        (imb(), ""),  # it proves itself that it is whole
-    ],
-)
-def test_an_abort_in_standard_error(tmp_path: Path, output: str, said: str) -> None:
-    label = "0: " if "0: slurmstepd" in said else ""
-    take(tmp_path, write(tmp_path, a__out=output, a__err=f"module loaded\n{label}{CANCELLED}"))
-    (record,) = collect_imports(tmp_path / "results")
-    assert record.status == OK
-    assert said in record.metadata.get(IN_PART, "") and (IN_PART in record.metadata) == (said != "")
 
 
 NEEDS_FOUR = """\

@@ -122,10 +122,6 @@ def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
     assert "variant" in cut.series[0].qualifiers and is_prefix(cut, whole)
 
 
-def test_hpl_of_amd_has_a_broadcast_of_its_own() -> None:
-    assert read_hpl(hpl_output([HplRow(20000, 192, 2, 2, 40.0, "WR0XR8C4")])) == (["20000"], "")
-
-
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
@@ -196,29 +192,6 @@ def test_what_hpcc_never_wrote_is_no_value() -> None:
     assert parse("hpcc", text).series[0].columns["random_access_lcg_single_rate"] == [None]
 
 
-def test_tables_of_imb_count_each() -> None:
-    text = (FIXTURES / "imb" / "mpi1.out").read_text()
-    whole = parse("imb", text)
-    first = whole.series[0]
-    row = re.findall(r"^ +[1-9][0-9]* +[0-9]+ .*", text, re.MULTILINE)[1]
-    lost = parse("imb", text.replace(f"{row}\n", "", 1), in_part=True)
-    assert len(lost.series) == len(whole.series) - 1 and is_prefix(lost, whole)
-    assert re.search(r"line \d+: \d+ B follows \d+ B: rows are missing", lost.lacks)
-    damaged = parse("imb", text.replace(row, f"{row[:20]}x{row[20:]}", 1), in_part=True)
-    assert (
-        damaged.series[0].columns["size"] == first.columns["size"][: len(damaged.series[0].columns["size"])]
-    )
-    assert len(damaged.series) == len(whole.series)
-    groups = (FIXTURES / "imb" / "multi.out").read_text().splitlines(keepends=True)
-    cut = parse("imb", "".join(groups[:46]), in_part=True)
-    assert "missing: 5 of 8 sizes are missing: line 46: Multi-PingPong ends at 1 B" in cut.lacks
-    none = imb().replace("# PingPong\n", "# PingPong\n# Bcast\n", 1)
-    assert (
-        parse("imb", none, in_part=True).lacks
-        == "1 of 2 benchmarks is missing: Bcast was to run but has no table"
-    )
-
-
 def test_osu_counts_down_to_the_first_wrong_value() -> None:
     rows = [(2**k, 1.5 + k) for k in range(6)]
     text = osu_table("MPI Latency", "Latency (us)", rows)
@@ -235,29 +208,6 @@ Option Missing Required Argument [-m]
 Primary job  terminated normally, but 1 process returned
 a non-zero exit code. Per user-direction, the job has been aborted.
 """
-OSU_USAGE = """\
-Usage: osu_bw [options]
-Options:
-  -m, --message-size        [MIN:]MAX - set the minimum and/or the maximum message size
-  -z<1-99,1-99,1-99..>      Comma seperated percentile range
-"""
-HPL = """\
-HPL ERROR from process # 0, on line 367 of function HPL_pdinfo:
->>> Value of NB less than 1 <<<
-
-HPL ERROR from process # 0, on line 621 of function HPL_pdinfo:
->>> Illegal input in file HPL.dat. Exiting ... <<<
-"""
-
-
-def test_what_a_program_says_of_its_arguments_is_the_cause() -> None:
-    assert cause_of(OSU, OSU_USAGE) == "Option Missing Required Argument [-m]"
-    assert cause_of(OSU.replace(OSU.split("\n")[0], ""), OSU_USAGE) == "Usage: osu_bw [options]"
-    assert cause_of("", "Usage: IMB-MPI1 [-help]\n                [-list]\n") == "Usage: IMB-MPI1 [-help]"
-    assert cause_of("stream: --array: 'x' is no size\n", "[0] MPI startup(): I_MPI_DEBUG=5\n") == (
-        "stream: --array: 'x' is no size"
-    )
-    assert cause_of(HPL).startswith(">>> Value of NB less than 1 <<< / >>> Illegal input")
 
 
 def test_what_is_shown_is_short_and_printable() -> None:

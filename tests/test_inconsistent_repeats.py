@@ -8,7 +8,7 @@ import build_records as make
 import pytest
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.base.records import BLAS, DISTURBED, OVERSUBSCRIBED, Case, Record
+from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record
 from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
@@ -152,11 +152,6 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
     assert row.counted == 1
     [note] = [note for note in row.notes if note.kind == "earlier"]
     assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
-
-
-def test_another_blas_library_parts_them_even_without_a_build_id() -> None:
-    marked = mark_earlier(in_turn({BLAS: "OpenBLAS 0.3.21"}, {BLAS: "reference BLAS"}))
-    assert [run.earlier for run in marked] == ["BLAS OpenBLAS 0.3.21, now reference BLAS", ""]
 
 
 def test_another_nccl_parts_them() -> None:

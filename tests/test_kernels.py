@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -236,13 +235,6 @@ def test_a_rank_that_leaves_the_barrier_late_shows_in_the_skew(build: Build) -> 
     assert 0.19 < float(launch.header("sync_skew_seconds")) < 10
 
 
-def test_one_node_synchronises_by_the_shared_clock(build: Build) -> None:
-    launch = build.launch(2, "tree_gather", "--max-size", "8", *QUICK)
-    assert launch.header("sync") == "agreed_start_time"
-    assert launch.header("seconds") == "latest end - earliest start over ranks"
-    assert "sync_skew" not in launch.output
-
-
 # --- the measurement
 
 
@@ -255,26 +247,6 @@ def test_blocks_are_at_least_ten_microseconds_long(build: Build) -> None:
         by_series.setdefault(key, []).append(float(row["seconds"]) * int(row["block_messages"]))
     for key, seconds in by_series.items():
         assert sorted(seconds)[len(seconds) // 2] >= 9e-6, key  # the median over those kept
-
-
-def test_a_budget_that_is_too_short_is_flagged(build: Build) -> None:
-    sizes = ("--min-size", "4MiB", "--max-size", "4MiB", "--tree", "natural")
-    short = build.launch(2, "tree_merge", *sizes, "--budget", "0.001")
-    assert {row["converged"] for row in short.rows("sizes")} == {"0"}
-    assert all(int(row["samples"]) >= 2 for row in short.rows("sizes"))
-
-
-def test_the_output_stays_small(build: Build) -> None:
-    """Few rows for many samples: 2,200 in all, here 19 for each tree and size."""
-    launch = build.launch(2, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "3")
-    assert launch.status == 0, launch.errors
-    sizes = launch.rows("sizes")
-    rows = Counter((row["operation"], row["tree"], row["size"]) for row in launch.rows("samples"))
-    assert len(rows) == len(sizes) == 23 * 5
-    kept = 2200 // len(sizes)  # a busy machine takes fewer
-    for row in sizes:
-        assert rows[row["operation"], row["tree"], row["size"]] == min(int(row["samples"]), kept)
-    assert len(launch.output.encode()) < 300_000
 
 
 @pytest.mark.full
@@ -324,28 +296,6 @@ def tree_shapes(build: Build, tree: str, nodes: int, last: int = 88) -> list[tup
     return shapes
 
 
-def test_max_inter_on_two_nodes_crosses_with_every_message(build: Build) -> None:
-    shapes = tree_shapes(build, "max-inter", 2)
-    assert shapes[-1] == (88, 7, 87, 44, 1)
-    for ranks, levels, crossing, on_node_0, _ in shapes:
-        assert levels == (ranks - 1).bit_length()
-        # with every message crossing, node 0 holds the virtual ranks of even parity
-        even = sum(v.bit_count() % 2 == 0 for v in range(ranks))
-        assert crossing == ranks - 1 - (abs(even - on_node_0)), ranks
-
-
-@pytest.mark.parametrize(("nodes", "most_missing"), [(3, 1), (4, 1), (5, 1), (8, 2)])
-def test_max_inter_on_more_nodes_misses_few_crossings(build: Build, nodes: int, most_missing: int) -> None:
-    for ranks, _, crossing, _, _ in tree_shapes(build, "max-inter", nodes):
-        if ranks >= nodes:
-            assert ranks - 1 - crossing <= most_missing, ranks
-
-
-def test_min_inter_crosses_once_on_powers_of_two_and_seldom_elsewhere(build: Build) -> None:
-    for ranks, levels, crossing, _, _ in tree_shapes(build, "min-inter", 2):
-        assert crossing == 1 if ranks & (ranks - 1) == 0 else 1 <= crossing <= levels
-
-
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("nodes", [1, 2, 3, 5])
 def test_every_tree_brings_each_block_to_the_root_once(build: Build, tree: str, nodes: int) -> None:
@@ -371,14 +321,6 @@ def test_merges_are_measured_in_turn(build: Build) -> None:
     assert {"uint32 memcpy", "uint32 branchy", "uint64 portable"} <= set(once)
     first = [name for name in once if name.startswith("uint32")]
     assert names == first * 3 + [name.replace("32", "64") for name in first] * 3
-
-
-@pytest.mark.parametrize("version", ["portable", "branchy"])
-def test_the_version_of_the_merge_can_be_chosen(build: Build, version: str) -> None:
-    sizes = ("--min-size", "4KiB", "--max-size", "8KiB")
-    launch = build.launch(3, "tree_merge", "--merge", version, *sizes, *QUICK)
-    check_complete(launch, "tree_merge", 3, [4096, 8192])
-    assert launch.header("merge") == version
 
 
 def test_the_fastest_merge_of_the_processor_is_used(build: Build) -> None:
@@ -493,11 +435,6 @@ def test_damaged_data_fail_the_run_on_all_ranks(build: Build, kernel: str, damag
     assert {row["verified"] for row in launch.rows("sizes")} == {"0"}
 
 
-def test_without_damage_the_same_run_succeeds(build: Build) -> None:
-    sizes = ("--min-size", "1KiB", "--max-size", "4KiB", "--tree", "natural", *QUICK)
-    assert build.launch(4, "tree_merge", *sizes, preload="damage.so").statuses == [0] * 4
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_lost_output_fails_the_run(build: Build) -> None:
     launch = build.launch(
@@ -570,26 +507,6 @@ ALWAYS = {
     "voluntary_switches",
     "involuntary_switches",
 }
-
-
-def test_evidence_names_the_processor_that_numactl_chose(build: Build, tmp_path: Path) -> None:
-    cpu = max(os.sched_getaffinity(0))
-    if shutil.which("numactl") is None:
-        pytest.skip("numactl is not installed")
-    launch = run_with_evidence(build, tmp_path / "evidence", "numactl", f"--physcpubind={cpu}")
-    assert launch.statuses == [0, 0], launch.errors
-    found = read_evidence(tmp_path / "evidence")
-    for moment in ("start", "end"):
-        values = found[moment]
-        assert values.keys() >= ALWAYS
-        assert (values["cpu"], values["allowed"]) == (str(cpu), str(cpu))
-        assert values["program"] == str(build.folder / "tree_gather")
-        assert "libmpi" in values["library"]
-        assert datetime.fromisoformat(values["time"]).utcoffset() is not None
-        if Path("/proc/self/numa_maps").exists():
-            pages = [int(part.partition("=")[2]) for part in values["memory"].split(",")]
-            assert sum(pages) > 100
-    assert found["start"]["time"] < found["end"]["time"]
 
 
 def test_evidence_reads_the_topology_of_another_sysfs(build: Build, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.keys import NAME, Kind, Values, choice, count, entry, key, table
+from mpicampaign.base.keys import NAME, Kind, Values, table
 from mpicampaign.base.shape import check_shape, fits
 from mpicampaign.base.yaml_lines import MAX_BYTES, Document, read_yaml
 from mpicampaign.campaign.model import campaign_schema
@@ -32,12 +31,10 @@ from mpicampaign.show.document import (
     Span,
     Statement,
     Verbatim,
-    plain,
 )
 from mpicampaign.show.writers.html import WRITER as HTML
 from mpicampaign.show.writers.html import html
 from mpicampaign.show.writers.markdown import markdown
-from mpicampaign.show.writers.terminal import terminal_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,43 +172,7 @@ def test_alias_bombs_are_stopped(tmp_path: Path, form: str) -> None:
     assert "each alias (*name) counts" in problem.hint
 
 
-def test_documents_are_merged_mapping_by_mapping(tmp_path: Path) -> None:
-    below = read(tmp_path, "a: {x: 1, y: {p: 1, q: [1, 2, 3]}}\nb: 1\n")
-    above = read(tmp_path, "\n\n\na:\n  y:\n    q: [9]\n  z: new\nb: {c: 1}\n")
-    below.merge(above)
-    assert below.data == {"a": {"x": 1, "y": {"p": 1, "q": [9]}, "z": "new"}, "b": {"c": 1}}
-    assert below.mark(("a", "x")).line == 1
-    assert below.mark(("a", "y", "q", 0)).line == 6
-    assert ("a", "y", "q", 1) not in below.marks
-    assert below.mark(("b", "c")).line == 8
-
-
 ROOT = Path(__file__).parents[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Boat:
-    """A toy entry."""
-
-    name: str
-    sail: str = key(choice(["lug", "gaff"]), "Sail", "", "lug", required=True)
-    oars: int = key(count(0, 8), "Oars", "", 2, default=4)
-    crew: int | None = key(count(1, 9), "Crew", name="hands")
-
-
-@dataclass(frozen=True, slots=True)
-class Harbour:
-    """A toy file."""
-
-    boats: dict[str, Boat] = key(table(entry(Boat, "boat", "Boat", ""), NAME), "Boats")
-
-
-def harbour(data: Any) -> Harbour:
-    return Values(Document(data)).entry(Harbour, ())
-
-
-def test_what_stands_for_a_missing_key_lets_the_rest_be_read() -> None:
-    assert harbour({"boats": {"swift": {"oars": 2}}}).boats["swift"] == Boat("swift", "", oars=2)
 
 
 def test_entries_are_of_dataclasses() -> None:
@@ -321,26 +282,6 @@ DOCUMENT: tuple[Node, ...] = (
     Paragraph("median: of the repeats"),
 )
 
-TERMINAL = """\
-PingPong *
-──────────
-  one
-  two
-
-  latency
-  row    median  of
-  g         1.5  4 B
-  group      12
-  h      none
-
-  g is best
-    2 < 3
-    3 < 4
-
-median: of the
-  repeats
-"""
-
 MARKDOWN = r"""## PingPong \*
 
 - one
@@ -362,10 +303,6 @@ median: of the repeats
 """
 
 
-def test_a_terminal_has_columns_and_indents() -> None:
-    assert terminal_text(DOCUMENT, 20) == TERMINAL
-
-
 def test_markdown_has_marks_and_escapes() -> None:
     assert markdown(DOCUMENT) == MARKDOWN
 
@@ -384,29 +321,12 @@ def test_html_has_every_part() -> None:
 CAPTION = '<p class="legend">latency</p>'
 
 
-def test_html_shows_links_roles_and_hints_which_other_formats_leave_out() -> None:
-    text = (Span(("1 ", Span("b", "strong")), link="#x"), Span("*", "warn", hint='"modes"'))
-    assert plain(text) == "1 b*"
-    link, sign = '<a href="#x">1 <b>b</b></a>', '<abbr class="warn" title="&#34;modes&#34;">*</abbr>'
-    assert html([Paragraph(text)]) == f"<p>{link}{sign}</p>"
-    assert terminal_text([Paragraph(text)]) == markdown([Paragraph(text)]).replace("\\", "") == "1 b*\n"
-
-
 def test_hostile_text_is_escaped_wherever_it_stands_in_html() -> None:
     evil = '</td><script>"\x1b'
     grid = Grid(evil, 1, (evil,), ((Box(evil, (evil,), role=evil, below=(evil,)),),), ((evil, evil),))
     nodes = (grid, Fold(Span(evil, evil, evil, evil), (Verbatim(evil, evil), Items((evil,), evil, evil))))
     for text in (html(nodes), HTML.write([grid])):
         assert "<script" not in text and "\x1b" not in text and "&#34;\\x1b" in text
-
-
-def test_a_framed_cell_has_its_head_for_narrow_screens() -> None:
-    grid = Grid(
-        "", 1, ("a", ("latency ", Span("µs", "small"))), (("g", 1.5), ("h", "n/a", "more")), label="t"
-    )
-    text = html([grid])
-    assert text.count('data-head="latency µs"') == 2 and text.count("data-head") == 2
-    assert "data-head" not in html([replace(grid, label="")])
 
 
 def test_a_page_of_tables_runs_no_script_and_shows_titles_and_footnotes() -> None:

@@ -144,17 +144,6 @@ def test_a_limit_fits_those_who_use_it() -> None:
     assert propose(replace(one.curve, points=untimed), WISH).why == NO_TIMES
 
 
-def test_only_ticks_since_the_last_change_count() -> None:
-    since = found([*values(30), *(2 * value for value in values(25))])
-    assert since.limit and since.limit.n == 25 and since.limit.value > 2.9
-    text = expect_text("c", [since], WISH)
-    assert "worst of 25 ticks since the change of 31 January 2026, 24 h apart" in text
-    few = found([*values(30), *(2 * value for value in values(12))])
-    assert "needs 17 ticks since the change of 31 January 2026, has 12: 5 are missing" in expect_text(
-        "c", [few], WISH
-    )
-
-
 @pytest.mark.parametrize(("lower", "unit"), [(True, "s"), (False, "B/s"), (True, "things")])
 def test_a_limit_as_written_holds_the_value_that_it_is_from(lower: bool, unit: str) -> None:
     """Rounded outwards: else that value would be beyond its own limit."""

@@ -71,18 +71,6 @@ def kept(plan: Plan) -> dict[str, str]:
     }
 
 
-def test_a_value_keeps_name_identity_and_folder_whatever_else_its_list_has(tmp_path: Path) -> None:
-    [(folder, name)] = kept(plan_of(tmp_path)).items()
-    assert name == "X B"
-    for nodes, count in (("[2]", 1), ("[2, 4]", 2), ("[2, 4, 8]", 3)):
-        found = kept(plan_of(tmp_path, nodes=nodes))
-        assert len(found) == count and found[folder] == name
-    four = kept(plan_of(tmp_path, nodes="4"))
-    found = kept(plan_of(tmp_path, nodes="[4, 2]"))  # what was finished stays so in any order
-    assert {folder, *four} == set(found)
-    assert kept(plan_of(tmp_path, nodes="[2, 4]"))[next(iter(four))] == "X nodes=4 B"
-
-
 def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     plan = plan_of(
         tmp_path,

@@ -20,10 +20,8 @@ from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 from mpicampaign.campaign.model import Mpi, Provider, System
 from mpicampaign.jobs.local_mpi import LocalMpi, find_mpi
 from mpicampaign.jobs.software import find_program
-from mpicampaign.mpis import MPIS, is_launcher_of
-from mpicampaign.mpis.mpi import Launch
+from mpicampaign.mpis import MPIS
 
-UCX = f"{OF_MPICH} Configure options: '--prefix=/usr' '--with-device=ch4:ucx'"
 BOTH = f"{OF_MPICH} Configure options: --with-device=ch4:ucx,ofi --with-pm=hydra"
 SONAMES = {
     "Open MPI v": "libmpi.so.40",
@@ -134,24 +132,6 @@ def test_what_settles_the_launcher_is_not_asked(site: Site) -> None:
     site.program("bin/ours", OF_INTEL)
     site.path("bin", "x")
     assert find_mpi(ours) == LocalMpi("ours")
-
-
-@pytest.mark.parametrize(
-    ("version", "names"),
-    [
-        (OF_INTEL, {"intelmpi"}),
-        (OF_OPEN_MPI, {"openmpi4"}),
-        (OF_DEBIAN, {"openmpi4"}),
-        (OF_OPEN_MPI.replace("4.1.4", "5.0.11"), {"openmpi5"}),
-        (UCX, {"mpich-ucx"}),
-        (UCX.replace("ucx", "ofi"), {"mpich-ofi"}),
-        (BOTH, {"mpich-ofi", "mpich-ucx"}),
-        (OF_MPICH, {"mpich-ofi", "mpich-ucx"}),
-        ("srun wrapper of this site", set()),
-    ],
-)
-def test_a_launcher_is_known_by_what_it_says(version: str, names: set[str]) -> None:
-    assert {name for name in MPIS if is_launcher_of(name, version)} == names
 
 
 # ---- root
@@ -277,21 +257,3 @@ def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
         bound, mpi="mpich-ofi"
     )
     assert wrong_mpi(bound, mpi="intelmpi") == ""
-
-
-@pytest.mark.parametrize(
-    ("hosts", "prefix", "told"),
-    [(("n1",), "/opt/mpi", ["--prefix", "/opt/mpi"]), (("n1",), "", []), ((), "/opt/mpi", [])],
-)
-def test_open_mpi_is_told_its_prefix_where_it_starts_hosts_itself(
-    hosts: tuple[str, ...], prefix: str, told: list[str]
-) -> None:
-    launch = Launch("mpirun", 1, 2, environment={}, hosts=hosts, prefix=prefix)
-    tokens = MPIS["openmpi5"].launcher.tokens(launch)
-    assert [token for token in tokens if token in ("--prefix", "/opt/mpi", "")] == told
-
-
-def test_a_launcher_of_no_known_library_is_left_as_it_is(site: Site) -> None:
-    wrapper = site.program("bin/mpirun", "our own wrapper")
-    site.path("bin")
-    assert found("openmpi4") == LocalMpi(wrapper)

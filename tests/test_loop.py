@@ -145,33 +145,6 @@ def names(runs: list[Run]) -> list[str]:
     return [f"{run.case.placement}{run.repeat}" for run in runs]
 
 
-def test_a_failed_run_is_tried_once_in_a_call_and_fails_it(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails_in_one(run: Run) -> None:
-        if run.case.placement == "two":
-            write_result(run)
-
-    runs, outcome = made_by(campaign(project), fails_in_one, monkeypatch)
-    assert len(runs) == 4 and outcome.failed
-    assert names(list(outcome.prepared.pending)) == ["one1", "one2"]
-
-
-def test_a_run_that_failed_once_is_made_again_before_the_next_row(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failed = list[Run]()
-
-    def fails_once(run: Run) -> None:
-        if run.case.placement == "one" and run.repeat == 2 and not failed:
-            failed.append(run)
-        else:
-            write_result(run)
-
-    runs, outcome = made_by(campaign(project, repeats=3), fails_once, monkeypatch)
-    assert names(runs)[2:5].count("one2") == 2 and not outcome.failed and len(runs) == 7
-
-
 def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,15 +173,6 @@ def test_the_call_ends_where_what_makes_the_runs_has_died(
     runs, outcome = made_by(campaign(project), write_result, monkeypatch)
     assert not runs and outcome.failed
     assert "RuntimeError('no more threads')" in capsys.readouterr().out
-
-
-def test_once_makes_one_repeat_of_each_case_and_asks_for_no_more(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs, outcome = made_by(
-        campaign(project), lambda run: write_result(run, 500_000_000), monkeypatch, once=True
-    )
-    assert sorted(names(runs)) == ["one1", "two1"] and not outcome.failed
 
 
 def test_what_follows_is_unknown_where_it_cannot_be_asked_and_the_call_still_ends(

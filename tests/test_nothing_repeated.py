@@ -54,12 +54,6 @@ def project(finished: ProjectCopy, tmp_path: Path) -> ProjectCopy:
     return ProjectCopy(tmp_path / "copy")
 
 
-def test_a_result_keeps_the_time_at_which_it_was_written(finished: ProjectCopy) -> None:
-    """Snakemake sets the times of outputs, and ends where it may not: in a folder that became read-only."""
-    for output in finished.results("trivial"):
-        assert output.stat().st_mtime_ns <= output.with_name("evidence.txt").stat().st_mtime_ns
-
-
 def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     """The tree is at another path already, as it is a copy."""
     assert to_do(project) == 0
@@ -80,20 +74,6 @@ def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     assert not (project.folder / "build").exists()
     records = project.records("trivial")
     assert [record.status for record in records] == [OK] * 4
-
-
-def test_results_that_are_copied_into_another_clone_or_renamed_stand(
-    project: ProjectCopy, tmp_path: Path
-) -> None:
-    other = copy_project(tmp_path / "clone")
-    shutil.copytree(project.folder / "results", other.folder / "results")
-    shutil.copy(project.folder / "trivial.yaml", other.folder)
-    assert to_do(other) == 0
-    (other.folder / "results/trivial").rename(other.folder / "results/renamed")
-    text = (other.folder / "trivial.yaml").read_text().replace("campaign: trivial", "campaign: renamed")
-    (other.folder / "renamed.yaml").write_text(text)
-    (other.folder / "trivial.yaml").unlink()
-    assert to_do(other, "renamed") == 0
 
 
 def test_exactly_the_runs_concerned_are_repeated(project: ProjectCopy) -> None:
@@ -168,13 +148,6 @@ def test_a_report_with_results_is_not_replaced_by_one_that_says_only_missing(pro
     failed = project.call("run", "--campaign", "trivial.yaml", variables={"TRIVIAL_FAILS": "yes"})
     assert failed.returncode != 0
     assert report.read_text() == before
-
-
-def test_removed_results_are_made_again(project: ProjectCopy) -> None:
-    shutil.rmtree(project.folder / "results/trivial")
-    assert to_do(project) == 4
-    run(project)
-    assert len(results(project)) == 4
 
 
 def test_a_bundle_that_was_made_before_merges_after(project: ProjectCopy, tmp_path: Path) -> None:

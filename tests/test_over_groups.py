@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import build_records as make
-import pytest
 import stfc_runs
 
 from mpicampaign.base.presentation import ReferenceChoice
@@ -63,12 +62,6 @@ def test_each_mpi_library_has_an_order_and_averages_of_its_own() -> None:
     assert order.endswith(": A < B in 3 of 3 host groups with mpich (shown in each).")
     assert ": B is 2.00 times A on average over 3 host groups with mpich (" in average
     assert other.endswith(": B < A in 3 of 3 host groups with openmpi5 (shown in each).")
-
-
-@pytest.mark.parametrize(("factor", "written"), [(1.3, "30 %"), (1.05, "5.0 %"), (1.004, "0.40 %")])
-def test_an_average_has_two_digits(factor: float, written: str) -> None:
-    line = over_group_lines(table(of_latencies({"A": 1e-6, "B": factor * 1e-6}, *"abc")), DEFAULT)[1]
-    assert f" B is {written} above A on average over 3 host groups (" in line
 
 
 @stfc_runs.needed

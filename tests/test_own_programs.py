@@ -14,18 +14,16 @@ from typing import Any
 
 import build_records as make
 import pytest
-from build_campaigns import campaign, plan, problems_of, program_at, write_campaign
+from build_campaigns import problems_of, program_at, write_campaign
 from conftest import PROJECT, ProjectCopy
 from test_job_script_run import END, execute, prepared
 
 from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.run import Run
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
@@ -68,18 +66,6 @@ def test_a_faulty_pattern_of_a_plan_from_elsewhere_finds_nothing() -> None:
 )
 def test_what_is_not_a_value_is_refused_with_its_line(text: str, reason: str) -> None:
     assert reason in refused(text, x=RATE)
-
-
-def test_how_an_output_is_read_is_no_part_of_the_identity() -> None:
-    def run(pattern: str) -> Run:
-        metrics = {"rate": OwnMetric("rate", "1/s", "higher", pattern)}
-        made = Benchmark("ours", "own", "p", Provider("path", "/p"), metrics=metrics, whole=("^done$",))
-        return plan(campaign(benchmark=made)).runs[0]
-
-    first, second = run("^rate (.*)$"), run("^speed (.*)$")
-    assert (first.declared, first.identity) == (second.declared, second.identity)
-    assert first.reading["metrics.rate"]["pattern"] == "^rate (.*)$"
-    assert first.reading["whole"] == ["^done$"]
 
 
 def test_one_size_twice_is_refused() -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 import build_records as make
 import pytest
 
-from mpicampaign.base.places import shipped
 from mpicampaign.base.plan_file import read_plan
 from mpicampaign.base.records import FAILED, OK, Header, Record
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.compare.compare import compare
-from mpicampaign.evidence.evidence import ENDED_WELL, REFUSED
 from mpicampaign.history.curves import curves_of
 from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
@@ -22,7 +20,7 @@ from mpicampaign.history.series import OpenSeries
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
 from mpicampaign.report.summary import notices
 from mpicampaign.run.conditions import prepare_with_results
-from mpicampaign.run.queue_status import FINISHED, run_states
+from mpicampaign.run.queue_status import run_states
 from mpicampaign.run.set_aside import set_aside_faulty
 
 CAMPAIGN = Path(__file__).parent / "fixtures/own/own.yaml"
@@ -78,16 +76,6 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_a_change_of_how_outputs_are_read_makes_no_run_due(site: Site, what: str) -> None:
-    site.end_all()
-    site.change(CHANGES[what])
-    prepared = site.prepared()
-    assert (prepared.pending, {run.folder for run in prepared.runs}) == ((), {*site.runs})
-    assert set_aside_faulty(prepared.selected) == []
-    assert {state.state for state in run_states(prepared)[0]} == {FINISHED}
-
-
 @pytest.mark.parametrize(
     ("what", "reason"),
     [
@@ -129,12 +117,6 @@ def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, statu
     assert "r01: the campaign file fits its last output now: no new run" in line
     assert [run.repeat for run in site.prepared().pending] == [2]
     assert site.records()[0].status == OK
-
-
-def test_job_scripts_say_in_these_words_that_a_pattern_refused_an_output() -> None:
-    script = shipped("templates/job/library/run.sh").read_text()
-    assert all(words in script for words in ENDED_WELL)
-    assert script.count(f"fail {REFUSED} ") == len(ENDED_WELL)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_table
 
 from mpicampaign.base.records import Series
@@ -213,13 +211,6 @@ def test_start_up_times() -> None:
     assert one("osu", "nprocs: 4, min: 5, max: 7, avg: 6\n").ranks == 4  # no title before 5.4
 
 
-@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=24), st.sampled_from([0, 1, 4, 3]))
-def test_what_is_printed_is_what_is_parsed(hundredths: list[int], first: int) -> None:
-    values = [value / 100 for value in hundredths]
-    columns = one("osu", osu_latency(*values, first=first)).columns
-    assert columns["time"] == [pytest.approx(value * 1e-6) for value in values]
-
-
 def test_values_too_small_to_print() -> None:
     """A bandwidth comes from the message rate, or is missing; 0 B may take no time."""
     assert one("osu", osu_latency(0.0, 1.0, 1.0)).columns["time"][0] == 0
@@ -336,14 +327,6 @@ STREAM, FORTRAN, SCALING, BABEL, CSV = (
 
 def read(text: str, *, in_part: bool = False) -> tuple[Series, ...]:
     return parse(detect_suite(text) or "", text, in_part=in_part).series
-
-
-@pytest.mark.parametrize("text", [STREAM, FORTRAN])
-def test_what_stands_around_an_output_is_not_of_it(text: str) -> None:
-    around = parse("stream", f"Version: 1.0 of a module\nAdd: 3 modules\n{text}Copy results\nVersion: 2.0\n")
-    assert around == parse("stream", text)
-    other_heading = text.replace("Best Rate MB/s", "  Rate (MB/s)")
-    assert parse("stream", other_heading) == parse("stream", text)
 
 
 def test_of_a_failed_number_of_threads_the_others_are_kept() -> None:

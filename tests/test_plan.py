@@ -12,15 +12,13 @@ from conftest import ProjectCopy, executable, succeeded
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_KNOWN
-from mpicampaign.base.plan_file import plan_json
-from mpicampaign.base.records import DISTURBED, Case
-from mpicampaign.base.selection import RunSelection, selection_of
+from mpicampaign.base.records import DISTURBED
+from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.jobs.plan import choose_systems, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, plan_text
 from mpicampaign.jobs.prepare import Prepared, prepare, write_scripts
 from mpicampaign.jobs.software import find_program
-from mpicampaign.run import rounds_due
 from mpicampaign.run.rounds_due import FILE, known_rounds
 
 
@@ -35,18 +33,6 @@ def test_systems_are_chosen_by_host_name() -> None:
     assert "(laptop) belongs to no system" in no_runs_text(replace(elsewhere, systems=()), "laptop")
 
 
-def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
-    made = plan(campaign(repeats=2))
-    data = json.loads(plan_json(replace(made, campaign_file="../../campaign.yaml")))
-    assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 2, 1)
-    assert (data["systems"], data["campaign_file"]) == (["here"], "../../campaign.yaml")
-    found = {(run.case.placement, run.repeat): (run.identity, run.order) for run in made.runs}
-    for case in data["cases"]:
-        assert [run["repeat"] for run in case["runs"]] == [1, 2]
-        for run in case["runs"]:
-            assert (run["identity"], run["order"]) == found[case["placement"], run["repeat"]]
-
-
 def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
     disturbed = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 6 else "")
     made = plan(campaign(), disturbed)
@@ -56,12 +42,6 @@ def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
         known, 12, None
     )
     assert selected_plan(known, RunSelection(repeats=((1, 8),))).most(None)[0] == 16
-
-
-def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
-    loaded = Benchmark("osu_bw", "osu", "osu_bw", Provider("module", modules=("osu/7.4",)))
-    program = find_program(campaign().systems["here"], loaded)
-    assert (program.command, program.not_available) == ("osu_bw", "")
 
 
 def test_folders_of_a_suite_below_a_conda_environment(tmp_path: Path) -> None:
@@ -78,13 +58,6 @@ def test_a_program_without_a_wheel_names_the_package() -> None:
     wanted = replace(BENCHMARK, program="IMB-NONE", provider=Provider("wheel"))
     reason = find_program(campaign().systems["here"], wanted).not_available
     assert "environment: pip install 'mpicampaign[mpi]', if impi-rt has a wheel for" in reason
-
-
-def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
-    program = executable(tmp_path / "IMB-MPI1", "#!/bin/sh\n")
-    found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
-    assert (found.command, found.not_available) == (str(program), "")
-    assert len(found.sha256) == 64
 
 
 def planned(folder: Path, repeats: int | None = None) -> Prepared:
@@ -122,39 +95,6 @@ def test_the_same_results_are_not_read_again(tmp_path: Path) -> None:
 def test_a_damaged_cache_is_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
     assert known_rounds(tmp_path, "two runs", lambda: ROUNDS) == ROUNDS
-
-
-def test_another_program_reads_them_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known_rounds(tmp_path, "two runs", lambda: ROUNDS)
-    monkeypatch.setattr(rounds_due, "program_state", lambda: "another")
-    with pytest.raises(AssertionError):
-        known_rounds(tmp_path, "two runs", never)
-
-
-RUNS = [
-    (Case(system, "local", placement, benchmark), repeat)
-    for system in ("here", "there")
-    for placement in ("SHM", "TCP")
-    for benchmark in ("PingPong", "Gather")
-    for repeat in (1, 2, 3)
-]
-
-
-def test_every_unknown_name_is_reported_with_the_nearest() -> None:
-    wrong = RunSelection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
-    with pytest.raises(UserError) as raised:
-        wrong.check(RUNS)
-    keys = [problem.key for problem in raised.value.problems]
-    assert keys == ["--placement", "--benchmark", "--host-group", "--repeat", "--repeat"]
-    assert "did you mean 'PingPong'?" in str(raised.value)
-    with pytest.raises(UserError, match="no run of the campaign has all of these: placement TCP; repeat 3"):
-        RunSelection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
-
-
-def test_snakemakes_configuration_takes_lists_and_texts() -> None:
-    found = selection_of({"placement": "TCP,SHM", "repeat": 5, "host_group": ["a"], "campaign": "x.yaml"})
-    assert found == RunSelection(("TCP", "SHM"), (), ("a",), ((5, 5),))
-    assert selection_of(found.texts) == found
 
 
 @pytest.mark.slow

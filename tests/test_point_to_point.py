@@ -7,8 +7,6 @@ import subprocess
 import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
 
-from mpicampaign.suites import parse
-
 pytestmark = pytest.mark.mpi
 
 QUICK = ("--budget", "0.1")
@@ -23,36 +21,6 @@ def pairs_of(launch: Launch) -> list[int]:
 
 
 # --- what is sent
-
-
-@pytest.mark.parametrize(
-    ("ranks", "pairs", "messages"), [(2, [1], "16"), (3, [1], "3"), (5, [1, 2], "1"), (7, [1, 2, 3], "16")]
-)
-def test_all_pairs_deliver_the_right_data(build: Build, ranks: int, pairs: list[int], messages: str) -> None:
-    launch = build.launch(ranks, "point_to_point", "--messages", messages, *small(1, 4))
-    assert launch.statuses == [0] * ranks, launch.errors
-    assert pairs_of(launch) == pairs
-    assert all(row["verified"] == "1" for row in launch.rows("sizes"))
-    assert launch.header("messages") == f"1:{messages},2:{messages},4:{messages}"
-    assert ("the last rank is idle" in launch.header("pairs")) == (ranks % 2 == 1)
-    for row in launch.rows("samples"):
-        assert int(row["useful_bytes"]) == int(row["pairs"]) * int(messages) * int(row["size"])
-        assert row["wire_bytes"] == row["useful_bytes"]
-    labels = [series.label for series in parse("kernel", launch.output).series]
-    assert labels == [f"point_to_point (pairs {count})" for count in pairs]
-
-
-def test_times_of_each_pair(build: Build) -> None:
-    launch = build.launch(5, "point_to_point", *small(8, 8))
-    rows = launch.rows("pairs_seconds")
-    assert [(row["pairs"], row["from"], row["to"]) for row in rows] == [
-        ("1", "0", "2"),
-        ("2", "0", "2"),
-        ("2", "1", "3"),
-    ]
-    for row in rows:
-        times = [float(row[f"seconds_{which}"]) for which in ("min", "median", "max")]
-        assert 0 < times[0] <= times[1] <= times[2]
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +51,6 @@ def test_large_messages_are_fewer(build: Build, limited: str) -> None:
         assert int(row["useful_bytes"]) == (64 if row["size"] != "128" else 128)
 
 
-def test_large_messages_take_the_rendezvous_path(build: Build) -> None:
-    sizes = ("--min-size", "1MiB", "--max-size", "1MiB", "--messages", "2", *QUICK)
-    launch = build.launch(2, "point_to_point", *sizes)
-    assert launch.statuses == [0, 0], launch.errors
-
-
 def test_chosen_numbers_of_pairs_keep_their_order(build: Build) -> None:
     launch = build.launch(6, "point_to_point", "--pairs", "3,1", *small(8, 8))
     assert pairs_of(launch) == [3, 1]
@@ -98,15 +60,6 @@ def test_several_nodes_synchronise_by_barrier(build: Build) -> None:
     launch = build.launch(5, "point_to_point", *small(8, 8), preload="pretend.so", PRETEND_NODES="2")
     assert launch.statuses == [0] * 5, launch.errors
     assert launch.header("sync") == "dissemination_barrier"
-
-
-@pytest.mark.parametrize(("late", "counts"), [("2", False), ("1", True)])
-def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: bool) -> None:
-    shim = {"preload": "pretend.so", "PRETEND_LATE": late}
-    launch = build.launch(3, "point_to_point", *small(8, 8), **shim)
-    assert launch.statuses == [0] * 3, launch.errors
-    assert launch.header("sync") == "agreed_start_time"
-    assert (min(float(row["seconds"]) for row in launch.rows("samples")) > 0.1) == counts
 
 
 # --- refusals and wrong data
@@ -153,20 +106,11 @@ def test_damage_in_timed_calls_leaves_no_value(build: Build) -> None:
     assert launch.rows("pairs_seconds") == []
 
 
-def test_the_output_says_how_much_was_checked(build: Build) -> None:
-    launch = build.launch(2, "point_to_point", *small(64, 64))
-    assert 0 < int(launch.header("bytes_checked")) <= int(launch.header("bytes_timed"))
-
-
 def test_a_message_too_many_fails_the_run_on_all_ranks(build: Build) -> None:
     shim = {"preload": "damage.so", "DAMAGE": "twice", "DAMAGE_RANK": "0"}
     launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)
     assert launch.statuses == [1, 1]
     assert "wrong data in point_to_point 1 at 64 B: a message from rank 0" in launch.errors
-
-
-def test_without_damage_the_same_run_succeeds(build: Build) -> None:
-    assert build.launch(4, "point_to_point", *small(64, 64), preload="damage.so").statuses == [0] * 4
 
 
 @pytest.mark.full

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from test_collect import CASE, EVIDENCE, OUTPUT, run_folder
-from test_own_reading import OUTPUT as OWN_OUTPUT
 from test_own_reading import Site
 
-from mpicampaign.base.records import FAILED, OK, RECORDS, Header, Record, records_from, write_records
+from mpicampaign.base.records import OK, RECORDS, Header, Record, records_from, write_records
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
@@ -43,12 +42,6 @@ def look(folder: Path, monkeypatch: pytest.MonkeyPatch, repeat: int = 1) -> tupl
     return record, bool(read)
 
 
-def test_a_run_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, read = look(folder, monkeypatch)
-    assert (first.status, bool(first.series), read) == (OK, True, True)
-    assert look(folder, monkeypatch) == (first, False)
-
-
 @pytest.mark.parametrize("file", ["result/output.txt", "result/evidence.txt", "result/stderr.txt", "claim"])
 def test_a_changed_file_is_read(folder: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     look(folder, monkeypatch)
@@ -74,31 +67,6 @@ def test_a_damaged_cache_is_no_obstacle(
     cache.write_text(damage(cache.read_text()))  # type: ignore[operator]
     assert look(folder, monkeypatch)[1]
     assert json.loads(cache.read_text().splitlines()[1].split(" ", 2)[2])["status"] == OK
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('"verdict":"verified"', '"verdict":"contradicted"'),
-        ('"time":[', '"time":[1'),
-        ('"status"', '"\udcff"'),
-    ],
-    ids=["a verdict", "a digit", "no text"],
-)
-def test_a_line_that_was_changed_is_not_believed(
-    folder: Path, before: str, after: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The run is read again, and its line is right again; the lines of others hold."""
-    look(folder, monkeypatch)
-    kept = RecordsRead(folder.parent)
-    kept.used = {"another": b"{}", **kept.kept}
-    kept.keep()
-    cache = folder.parent / RECORDS_FILE
-    text = cache.read_text()
-    assert before in text
-    cache.write_bytes(text.replace(before, after, 1).encode("utf-8", "surrogateescape"))
-    assert {*RecordsRead(folder.parent).kept} == {"another"}
-    assert look(folder, monkeypatch)[1] and not look(folder, monkeypatch)[1]
 
 
 def forged(folder: Path) -> None:
@@ -136,25 +104,6 @@ def rates(records: list[Record]) -> set[float | None]:
     return {value for run in records for series in run.series for value in series.columns.get("steps", ())}
 
 
-def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(tmp_path)
-    for run, text in zip(site.runs, (OWN_OUTPUT, OWN_OUTPUT.replace("done", "")), strict=True):
-        site.end(run / "result", text)
-    assert [each.status for each in site.records()] == [OK, FAILED]
-    assert (
-        len((site.folder / RECORDS_FILE).read_text().splitlines()) == 2
-    )  # the state of the program, and a record
-    (site.folder / RECORDS_FILE).unlink()
-    (tmp_path / "garden-1.0.dist-info").mkdir()
-    (tmp_path / "garden-1.0.dist-info/entry_points.txt").write_text("[mpicampaign.mpis]\nhoe = garden:MPI\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr("mpicampaign.mpis.MPIS._plugins", {})
-    assert [each.status for each in site.records()] == [OK, FAILED]
-    assert not (site.folder / RECORDS_FILE).exists()
-
-
 def look_for(folder: Path, output: bytes, asked: str = "imb", lasting: bool = True) -> list[str]:
     """The reason for an output, and what was read for it."""
     before, read = OutputsRead(folder), []
@@ -170,15 +119,3 @@ def look_for(folder: Path, output: bytes, asked: str = "imb", lasting: bool = Tr
 
 def test_what_another_package_reads_is_not_kept(tmp_path: Path) -> None:
     assert look_for(tmp_path, b"a", lasting=False) == look_for(tmp_path, b"a", lasting=False) == ["", "read"]
-
-
-def test_another_content_suite_or_program_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    look_for(tmp_path, b"a")
-    assert look_for(tmp_path, b"b") == ["", "read"]
-    look_for(tmp_path, b"a")
-    assert look_for(tmp_path, b"a", asked="osu") == ["", "read"]
-    look_for(tmp_path, b"a")
-    monkeypatch.setattr(caches, "program_state", lambda: "another")
-    assert look_for(tmp_path, b"a") == ["", "read"]

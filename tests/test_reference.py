@@ -180,16 +180,6 @@ def campaign_with(folder: Path, reference: str) -> Any:
     return load_campaign(folder / "campaign.yaml").reference
 
 
-def test_references_of_a_campaign(tmp_path: Path) -> None:
-    (whole, some) = campaign_with(
-        tmp_path, "[hpcc-2005, {name: stfc-2017, host_groups: scarf15, placements: [TCP, IBV]}]"
-    )
-    assert (whole.name, whole.host_groups, whole.placements) == ("hpcc-2005", (), ())
-    assert (some.name, some.host_groups, some.placements) == ("stfc-2017", ("scarf15",), ("TCP", "IBV"))
-    (single,) = campaign_with(tmp_path, "b_eff-t3e")
-    assert single.name == "b_eff-t3e"
-
-
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [

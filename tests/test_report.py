@@ -17,10 +17,9 @@ import pytest
 from markupsafe import Markup
 from test_importing import MAP, chosen
 
-from mpicampaign.base.records import UNVERIFIED, VERIFIED, Case, Record
+from mpicampaign.base.records import Case, Record
 from mpicampaign.cli import main
 from mpicampaign.cli.report import _report
-from mpicampaign.collect.unchanged_files import state_of
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
@@ -89,13 +88,6 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert not any(unquote(link).startswith("javascript:") and "/" not in link for link in page.links)
 
 
-def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path: Path) -> None:
-    names = ("SHM 1", "SHM-1", "SHM/1")
-    records = [run for name in names for run in make.case_runs(name)]
-    page = Page(written(tmp_path, records))
-    assert len(page.ids) == len(set(page.ids))
-
-
 NO_DEVICE = make.not_available(make.case("IBV"), "no device")
 
 
@@ -152,19 +144,6 @@ def test_answers_on_many_metrics_are_folded_but_never_one_alone(
     assert all(first.count(f'id="answer-{number}') == 1 for number in range(1, metrics + 1))
 
 
-def test_placements_unverified_in_all_host_groups_are_named_once() -> None:
-    records = [
-        run
-        for group in "abc"
-        for placement in ("SHM", "TCP")
-        for run in make.case_runs(
-            make.case(placement, group=group),
-            verdict=VERIFIED if placement == "SHM" and group != "a" else UNVERIFIED,
-        )
-    ]
-    assert [answer.said[-1] for answer in answers(compare(records))] == ["Unverified: TCP and a SHM."] * 2
-
-
 def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_path: Path) -> None:
     comparison = compare(make.campaign())
     first, *others = comparison.tables
@@ -216,24 +195,6 @@ def report(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
         return said, bool(calls)
 
     return call
-
-
-def same_size(file: Path) -> None:
-    text = file.read_text()
-    file.write_text(text.replace("0.", "1.", 1))
-
-
-def touched(file: Path) -> None:
-    os.utime(file, ns=(1, 1))
-
-
-@pytest.mark.parametrize("change", [same_size, touched, Path.unlink])
-def test_a_changed_raw_file_changes_the_state(folder: Path, change: Callable[[Path], None]) -> None:
-    before = state_of(folder)
-    assert state_of(folder) == before
-    [output] = [path for path in (folder / "imports").rglob("*") if path.is_file() and path.suffix == ".out"]
-    change(output)
-    assert state_of(folder) != before
 
 
 # Imports

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from build_campaigns import campaign, plan, write_trivial
@@ -22,7 +21,7 @@ from conftest import ProjectCopy, executable
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked
 from mpicampaign.campaign.model import Schedule
-from mpicampaign.history.series import OPEN, read_series
+from mpicampaign.history.series import read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.run.new_runs import FILE as NEW_RUNS
@@ -30,25 +29,13 @@ from mpicampaign.schedule import crontab
 from mpicampaign.schedule.crontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
-from mpicampaign.schedule.tick import LOCK, Work, new_name, tick
-from mpicampaign.schedule.times import is_due, missed, times_of
+from mpicampaign.schedule.tick import LOCK, Work, tick
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def schedule(every: int, **more: Any) -> Schedule:
     return replace(Schedule(every, "new"), **more)
-
-
-def test_the_time_of_day_is_chosen() -> None:
-    assert times_of(schedule(DAY, at=150)).cron == "30 2 * * *"
-
-
-def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
-    made = schedule(50 * MINUTE)  # looked at every 10 minutes
-    minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
-    assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
-    assert is_due(made, None)
 
 
 def test_a_notice_is_a_file_whose_name_the_command_gets(tmp_path: Path) -> None:
@@ -351,16 +338,6 @@ def test_a_tick_that_finds_another_at_work_leaves_and_records_it(project: Projec
 
 
 @pytest.mark.slow
-def test_runs_made_before_the_first_tick_are_a_series_of_their_own(project: ProjectCopy) -> None:
-    made = Ticks(project)
-    made.run(one_repeat=False)
-    outputs = sorted(each.read_bytes() for each in project.results("trivial"))
-    assert made.make() == made.make() == 0
-    packs = sorted((made.folder / "history/series").iterdir())
-    assert len(packs) == 2 and outputs_in(packs[0]) == outputs
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["nothing", "runs", "series.json"])
 def test_a_kill_between_packing_and_the_new_series_loses_nothing(project: ProjectCopy, lost: str) -> None:
     made = Ticks(project)
@@ -392,21 +369,3 @@ def test_a_campaign_without_a_schedule_and_one_of_half_minutes_are_refused(proje
     refused = project.call("tick", "trivial.yaml").stderr
     assert "schedule.every: must be whole minutes" in refused
     assert "schedule.notify: secrets do not belong in a campaign file" in refused
-
-
-def test_days_of_23_and_25_hours_miss_no_tick() -> None:
-    zone = ZoneInfo("Europe/Berlin")
-    for day in (datetime(2026, 3, 29, 4, tzinfo=zone), datetime(2026, 10, 25, 4, tzinfo=zone)):
-        before = (day - timedelta(days=1)).astimezone(UTC)
-        hours = day.astimezone(UTC) - before
-        assert hours in (timedelta(hours=23), timedelta(hours=25))
-        assert missed(schedule(DAY), hours) == 0
-        assert missed(schedule(DAY), hours + timedelta(days=2)) == 2
-
-
-def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:
-    now = datetime(2026, 11, 23, 4, tzinfo=UTC)
-    first = new_name(now, [OPEN])
-    later = new_name(now - timedelta(hours=1), [first])
-    assert first.startswith("20261123T040000Z-") and later > first
-    assert new_name(now, []) != new_name(now, [])

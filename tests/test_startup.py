@@ -40,10 +40,6 @@ def read(
     return startup(read_evidence(text, "#mpicampaign-claim 1\nclaim ranks=2\n"))
 
 
-def test_start_up_is_that_of_the_slowest_rank() -> None:
-    assert read() == {"ranks": 2, "start-up": 0.7, "MPI_Init": 0.5, "launcher": 0.15}
-
-
 @pytest.mark.parametrize(
     "ranks",
     [
@@ -55,21 +51,6 @@ def test_where_clocks_differ_only_the_time_within_mpi_init_is_known(
     ranks: tuple[tuple[int, ...], ...],
 ) -> None:
     assert set(read(ranks)) == {"ranks", "MPI_Init"}
-
-
-@pytest.mark.parametrize(
-    "ranks",
-    [
-        (),  # older evidence
-        WHOLE[:1],  # a rank left none
-        (*WHOLE, WHOLE[0]),
-        (WHOLE[0], (150, 200)),
-        (WHOLE[0], (150, 200, 190)),
-        (WHOLE[0], (150, 200, 10**20)),
-    ],
-)
-def test_without_the_moments_of_every_rank_nothing_is_known(ranks: tuple[tuple[int, ...], ...]) -> None:
-    assert read(ranks) == {}
 
 
 @pytest.mark.parametrize("job", ["", "job launched_us=x\njob launch_ms=900\n", f"job launched_us={LAUNCH}\n"])

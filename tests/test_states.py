@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from argparse import Namespace
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ import build_campaigns
 import build_records as make
 import plain_screen
 import pytest
-from history_data import FIRST, key, metrics_of, name_of, row
+from history_data import FIRST, metrics_of, name_of, row
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import Limit
@@ -30,23 +29,20 @@ from mpicampaign.base.records import (
     Case,
     Record,
 )
-from mpicampaign.cli.history import is_chosen, unknown_names
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
 from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
-from mpicampaign.history.changes import NAMES, causes
-from mpicampaign.history.curves import Cause, Curve, curves_of
+from mpicampaign.history.changes import NAMES
+from mpicampaign.history.curves import Curve, curves_of
 from mpicampaign.history.rows import OBSERVED, round_trips_text
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.questions.limits.find import PASSED, judge
 from mpicampaign.questions.two_sides.find import Side, two_sides
-from mpicampaign.report.filter import select
 from mpicampaign.report.make import to_csv, to_terminal
 from mpicampaign.report.summary import notices, summary
 from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.unit import CaseInStates
 from mpicampaign.show.sentences import note_text
-from mpicampaign.show.view import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,30 +80,6 @@ def runs(states: str, placement: str = "SHM") -> list[Record]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("states", "names"),
-    [
-        ("nnnnnn", ()),
-        ("nnn?nn", ()),  # one odd probe
-        ("nnnfff", ("60 ns apart", "300 ns apart")),  # a lasting change
-        ("nfnfnn", ()),  # two runs are no state
-        ("nfnffn", ("60 ns apart", "300 ns apart")),
-        ("nfn?ffn", ("60 ns apart", "300 ns apart")),
-    ],
-)
-def test_values_of_three_runs_each_are_states(states: str, names: tuple[str, ...]) -> None:
-    assert find_states(runs(states)).names == names
-
-
-@pytest.mark.parametrize("states", ["nnf", "nf", "fn", "nnff", "nnx"])
-def test_of_few_runs_those_a_gap_away_do_not_count_with_the_rest(states: str) -> None:
-    """Too few in any state: of as many the nearest are the rest."""
-    [table] = compare(runs(states)).tables
-    counted = {row.case.placement: (row.counted, row.ranked) for row in table.rows}
-    near = states.count("n")
-    assert counted == {"SHM": (near, True), "SHM (distance changed)": (len(states) - near, False)}
-
-
 def test_single_runs_of_two_layouts_are_in_no_other_state() -> None:
     near, far = runs("n"), runs("f", "SHM-2")
     [table] = compare([*near, *far]).tables
@@ -122,14 +94,6 @@ def test_one_odd_probe_between_two_states_makes_them_not_one() -> None:
     with_odd = find_states([*mixed, run(51, odd)])
     assert with_odd.places[0].bands == states.places[0].bands
     assert with_odd.name_of(run(51, odd)) == UNKNOWN
-
-
-def test_what_alternates_with_the_cases_alone_is_their_layout() -> None:
-    mixed = [
-        replace(one, case=replace(one.case, placement=f"P{one.probes[ROUND_TRIP][PLACE][0] < 1e-7}"))
-        for one in runs("nfnfnfnf")
-    ]
-    assert find_states(mixed).names == ()
 
 
 def test_values_of_several_states_are_never_together() -> None:
@@ -185,13 +149,6 @@ def test_runs_without_a_reading_do_not_count_as_near() -> None:
     plain_screen.hold(comparison, summary(comparison))
 
 
-def test_one_state_is_never_said() -> None:
-    near = runs("nnnnnn") + runs("------", "TCP")
-    comparison = compare(near)
-    assert {row.case.placement for table in comparison.tables for row in table.rows} == {"SHM", "TCP"}
-    assert not any("state" in text or "cache line" in text for text in notices(comparison))
-
-
 @pytest.mark.parametrize(
     ("states", "apart"), [("nnnnnf", 1), ("nfnnfn", 2), ("nnnnnx", 1), ("nnn?nn", 1), ("nnnnn-", 0)]
 )
@@ -207,28 +164,6 @@ def test_a_single_run_in_another_state_never_counts_with_the_rest(states: str, a
     assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
     said = " ".join(notices(comparison))
     assert (f"in {apart} of 12 runs: these stand in rows of their own" in said) == (apart > 0)
-
-
-def test_few_runs_that_are_all_far_are_of_their_layout() -> None:
-    comparison = compare(runs("nnnnnn") + runs("ff", "SHM-1"))
-    assert {row.case.placement: row.counted for row in comparison.tables[0].rows} == {"SHM": 6, "SHM-1": 2}
-    assert not any("round trip" in text for text in notices(comparison))
-
-
-def test_a_placement_is_named_for_all_its_states() -> None:
-    named = [
-        replace(one, case=replace(one.case, placement=f"{one.case.placement} nodes=1"))
-        for one in runs("nfnfnfnnnx-")
-    ]
-    apart = " (300 ns apart)", " (distance changed)", " (not probed)"
-    every = {f"SHM nodes=1{state}" for state in ("", *apart)}
-    for name in ("SHM", "shm nodes=1"):
-        [table] = select(compare([*named, *runs("nnn", "TCP")]), Filter(placements=(name,))).tables
-        assert {row.case.placement for row in table.rows} == every
-        options = Namespace(benchmark=[], host_group=[], placement=[name], metric=[])
-        keys = [key(placement) for placement in (*every, "TCP")]
-        assert unknown_names(keys, options) == []
-        assert {each.placement for each in keys if is_chosen(each, options)} == every
 
 
 # ---- two sides
@@ -424,22 +359,6 @@ def test_a_curve_whose_host_was_in_one_state_keeps_its_name() -> None:
     ]
     named = {curve.key.placement for curve in curves_of(metrics_of(*rows_of_days(runs("nfnfnf")), *beside))}
     assert named == {"SHM (60 ns apart)", "SHM (300 ns apart)", "TCP"}
-
-
-def test_what_comes_later_changes_no_state_of_a_finished_series() -> None:
-    """A chain of odd probes between the two states, more of them than all runs before."""
-    before = "nfnnffnfnnff"
-    chain = [(ns * 1e-9, ns * 1e-9) for ns in range(70, 300, 10)]
-    points = {curve.key.placement: curve.points for curve in history(before)}
-    later = {curve.key.placement: curve.points for curve in history(before, chain)}
-    assert set(points) == {"SHM (60 ns apart)", "SHM (300 ns apart)"}
-    assert all(later[name][: len(kept)] == kept for name, kept in points.items())
-
-
-def test_a_lasting_change_is_one_curve_with_its_cause() -> None:
-    [curve] = history("nnnnfff")
-    assert causes(curve, 4) == (Cause("round trip of a cache line", "60 to 64 ns", "300 to 310 ns"),)
-    assert [curve.key.placement for curve in history("nnnnnnn")] == ["SHM"]
 
 
 def test_hosts_of_two_sites_with_one_name_are_two() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_many_groups import compare_groups
 
 from mpicampaign.compare.stopping import REPEAT_STAGES, STOPPED_COVERAGE, precision
 from mpicampaign.questions.ranking.say_pairs import precision_text
@@ -43,11 +42,6 @@ def test_median_lies_between_equal_halves(values: list[float]) -> None:
     assert sum(value > middle for value in values) <= len(values) / 2
 
 
-def test_separated_repeats_differ_and_mingled_ones_do_not() -> None:
-    assert rank_tests.rank_sum([2.0, 2.1, 2.2, 2.3, 2.4], [4.0, 4.2, 4.4, 4.6, 4.8]) == 2 / 252
-    assert rank_tests.rank_sum([1.0, 3, 5, 7, 9], [2.0, 4, 6, 8, 10]) > 0.05
-
-
 def test_too_few_repeats_show_nothing() -> None:
     assert rank_tests.rank_sum_and_welch([1.0, 2.0, 3.0], [7.0, 8.0, 9.0]) == 1.0
 
@@ -71,11 +65,6 @@ def test_incomplete_beta_where_it_is_known() -> None:
 
 def test_welch_without_any_spread() -> None:
     assert (welch([2, 2, 2], [2, 2, 2]), welch([2, 2, 2], [3, 3, 3])) == (1, 0)
-
-
-def test_no_pair_of_one_group() -> None:
-    assert compare_groups([[1.0, 2.0]]).pairs == {}
-    assert compare_groups([]).pairs == {}
 
 
 def test_the_smallest_difference_by_hand() -> None:

@@ -64,37 +64,12 @@ def test_an_output_that_lacks_something_is_refused(times: dict[str, tuple[float,
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_the_ranks_share_the_arrays_of_their_node(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "stream", *SMALL, "--repetitions", "4")
-    assert launch.status == 0, launch.errors
-    rows = [line.split() for line in launch.output.splitlines() if line.startswith("repetitions ")]
-    assert len(rows) == 4 * len(BYTES)
-    elements = -(-(4 << 20) // ranks) + 63 & ~63
-    assert {name: int(size) for _, name, _, size, _ in rows} == {
-        name: each * elements // 8 for name, each in BYTES.items()
-    }
-    timed = 4 * ranks * sum(BYTES.values()) * elements // 8
-    assert f"#@bytes_timed={timed}\n#@bytes_checked={timed}\n" in launch.output
-    parse("kernel", launch.output)
-
-
-@pytest.mark.mpi
 def test_one_wrong_element_fails_the_run(build: Build) -> None:
     """Of the array that all others are computed from, changed while they are."""
     launch = build.launch(2, "stream", *SMALL, preload="spoil.so", SPOIL_ARRAY="1")
     assert launch.status == 1
     assert "status=failed" in launch.output
     assert "of array a is" in launch.errors
-
-
-@pytest.mark.mpi
-def test_what_does_not_fit_is_not_available(build: Build) -> None:
-    launch = build.launch(2, "stream", "--array", "1000GiB")
-    assert launch.status == 0
-    first, kernel, reason = launch.output.splitlines()
-    assert (first, kernel) == ("#mpicampaign-kernel 1", "#@kernel=stream")
-    assert reason.startswith("#@not_available=three arrays take 3e+03 GiB on a node, more than half of its")
 
 
 @pytest.mark.mpi

@@ -14,12 +14,11 @@ from build_campaigns import MACHINE
 from evidence_texts import read
 from test_verdict import TCP
 
-from mpicampaign.base.dimension import COUNT, SLOWDOWN, UPDATE_RATE, Dimension
+from mpicampaign.base.dimension import UPDATE_RATE
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import Series
 from mpicampaign.base.registry import Registry
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.evidence.counters import payload
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.suites import SUITES
@@ -77,26 +76,6 @@ def test_a_suite_that_cannot_be_run_is_refused_with_those_that_can(
     assert problem.hint == hint
 
 
-@pytest.mark.parametrize(
-    ("dimension", "shown", "ranked"),
-    [
-        (UPDATE_RATE, ["toys at 4 B", "maximum toys"], ["maximum toys"]),
-        (SLOWDOWN, ["toys at 1 B", "toys at 4 B"], ["toys at 1 B", "toys at 4 B"]),
-    ],
-)
-def test_a_metric_of_its_own_over_sizes(
-    monkeypatch: pytest.MonkeyPatch, dimension: Dimension, shown: list[str], ranked: list[str]
-) -> None:
-    """A rate is ranked at its maximum; what should be small, at the smallest and the largest size."""
-    metrics = {"toys": ColumnMetric("toys", dimension, headline=True), "dolls": ColumnMetric("dolls", COUNT)}
-    monkeypatch.setitem(SUITES._plugins, "toy", replace(TOY, metrics=metrics))
-    table = make.series("Toy", size=[0, 1, 4], toys=[5, 6, 7], dolls=[1, 1, 1])
-    *of_toys, of_dolls = choose_metrics("toy", [table], [4])
-    assert [metric.name for metric in of_toys] == shown
-    assert [metric.name for metric in of_toys if metric.headline] == ranked
-    assert (of_dolls.name, of_dolls.headline) == ("dolls at 4 B", False)
-
-
 def test_windows_of_messages_do_not_measure_all_traffic() -> None:
     table = make.series("Uniband", size=1048576.0, repetitions=100.0)
     assert not payload(read(TCP), (table,)).close
@@ -145,15 +124,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("shed", "shed_things", "garden")]:
         monkeypatch.delitem(sys.modules, name)
     return Installed(tmp_path)
-
-
-def test_what_is_built_in_and_what_a_package_brings(installed: Installed) -> None:
-    installed.bring("garden", 'THING = Thing("scythe")')
-    found = installed.registry()
-    assert list(found) == ["rake", "hoe", "spade", "scythe"]
-    assert found["scythe"].name == "scythe" and "rake" in found
-    assert found.get("fork") is None and "fork" not in found
-    assert [thing.name for thing in found.values()] == list(found)
 
 
 @pytest.mark.parametrize(

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
 from build_campaigns import write_trivial
 from conftest import ProjectCopy
 
-from mpicampaign.base.records import DISTURBED, FAILED, NOT_AVAILABLE, QUIET, Record
+from mpicampaign.base.records import Record
 from mpicampaign.base.text import display_width
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
 from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.run.durations import estimate
-from mpicampaign.run.progress import Progress, headline
+from mpicampaign.run.progress import headline
 from mpicampaign.show.document import Grid
 from mpicampaign.show.writers.terminal import terminal_text
-
-if TYPE_CHECKING:
-    pass
 
 
 def many() -> list[Record]:
@@ -69,15 +64,6 @@ def test_names_are_never_cut_where_they_differ(names: tuple[str, ...], width: in
     assert max(map(display_width, shown)) <= width or names[0].startswith(f"{X} one x")
 
 
-def test_disturbed_runs_are_counted() -> None:
-    first, *others = make.case_runs("SHM", condition=QUIET)
-    records = [replace(first, condition=DISTURBED), *others]
-    assert summary(compare(records)).notices == (
-        "The machine was quiet in 5 of 6 runs; 1 run was disturbed and left out.",
-    )
-    assert summary(compare(others)).notices == ("The machine was quiet in all 5 runs.",)
-
-
 @pytest.fixture
 def campaign(project: ProjectCopy) -> Prepared:
     return prepare(write_trivial(project), results=project.folder / "results")
@@ -111,19 +97,3 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
     line = headline(replace(run, series=(stopped,)))
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
-
-
-def test_what_is_not_available_is_one_line_for_a_placement_and_is_not_counted(campaign: Prepared) -> None:
-    stream = io.StringIO()
-    progress = Progress(stream)
-    progress.expect(campaign.runs)
-    absent, made = of(campaign, "two"), of(campaign, "one")
-    progress.finished(made[0].label, Record(made[0].case, "osu", 1, FAILED, "it crashed"), 1)
-    for run in absent:
-        progress.finished(run.label, Record(run.case, "osu", run.repeat, NOT_AVAILABLE, "needs 2 sockets"), 0)
-    progress.finished(made[1].label, Record(made[1].case, "osu", 2, FAILED, "it crashed"), 1)
-    assert stream.getvalue().splitlines() == [
-        "[1/4] one trivial r01: FAILED: it crashed",
-        "two: n/a: needs 2 sockets",
-        "[2/2] one trivial r02: FAILED: it crashed",
-    ]

@@ -11,22 +11,16 @@ import build_records as make
 import pytest
 from pyarrow import parquet
 
-from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import CONTRADICTED, Case, Header, read_records, write_records
 from mpicampaign.base.text import clip, display_width, pad, repeats_text, visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.report.make import tables, to_terminal
-from mpicampaign.show.view import DEFAULT, size_range
+from mpicampaign.report.make import tables
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writer import format_names
 from mpicampaign.show.writers.latex import latex_text
-
-
-def test_terminal_cuts_names_longer_than_a_line() -> None:
-    records = make.not_available("IBV", "x" * 300)
-    assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
 
 
 def test_widths_of_wide_and_combining_characters() -> None:
@@ -41,15 +35,6 @@ def test_visible_text_is_one_line() -> None:
 
 def test_repeats_as_text() -> None:
     assert repeats_text([2]) == "repeat 2" and repeats_text([5, 1, 2, 3]) == "repeats 1-3, 5"
-
-
-def test_ranges_of_sizes() -> None:
-    assert size_range([4096]) == "4 KiB" and size_range([2048, 4096]) == "2-4 KiB"
-    assert size_range([2**20, 1024]) == "1 KiB-1 MiB" and size_range([]) == ""
-
-
-def test_ratios_keep_three_digits() -> None:
-    assert [RATIO.number(ratio) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
 
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.

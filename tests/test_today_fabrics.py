@@ -26,7 +26,6 @@ from test_transport import (
     shm,
 )
 
-from mpicampaign.base.network_devices import network_of
 from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.ledger import Label
@@ -163,30 +162,6 @@ def test_a_claimed_link(facts: str, expected: str, text: str) -> None:
     )
     assert verdict == expected, reasons
     assert text in reasons
-
-
-DEVICES = [
-    # device, link layer, node type, driver: network
-    ("mlx5_0", "InfiniBand", "1: CA", "mlx5_core", "infiniband"),
-    ("mlx5_2", "Ethernet", "1: CA", "mlx5_core", "roce"),
-    ("rocep65s0f0", "Ethernet", "1: CA", "ice", "roce"),
-    ("irdma0", "Ethernet", "4: RNIC", "i40e", "iwarp"),
-    ("irdma0", "Ethernet", "", "", ""),
-    ("rdmap0s6", "Unspecified", "7: unspecified", "efa", "EFA"),
-    ("rdmap0s6", "Unspecified", "", "", "EFA"),
-    ("opap1s0", "InfiniBand", "1: CA", "hfi1", "Omni-Path"),
-    ("hfi1_0", "InfiniBand", "", "", "Omni-Path"),
-    ("hfi2_0", "InfiniBand", "", "", "Omni-Path CN5000"),
-    ("opap1s0", "InfiniBand", "1: CA", "hfi2", "Omni-Path CN5000"),
-    ("cxi0", "", "", "", "Slingshot"),
-    ("rocep0s1", "Ethernet", "1: CA", "mana", "MANA"),
-    ("mana_0", "Ethernet", "", "", "MANA"),
-]
-
-
-@pytest.mark.parametrize(("device", "layer", "node_type", "driver", "network"), DEVICES)
-def test_what_a_device_is(device: str, layer: str, node_type: str, driver: str, network: str) -> None:
-    assert network_of(device, layer, node_type, driver) == network
 
 
 PROBE = """\

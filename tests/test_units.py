@@ -16,29 +16,6 @@ from mpicampaign.base.units import (
     parse_size,
 )
 
-READ: dict[Callable[[str], float], dict[str, float]] = {
-    parse_size: {
-        **{"64": 64, "0": 0, "64B": 64, "64KiB": 65536, "64 KiB": 65536, "64kB": 64000, "64KB": 64000},
-        **{"1.5MiB": 1572864, "0.1kB": 100, "2GiB": 2**31, "9007199254740993": 2**53 + 1},
-    },
-    parse_duration: {
-        **{"90 s": 90, "90": 90, "1 min": 60, "1.5h": 5400, "0:45": 2700, "1:30:05": 5405},
-        **{"2 days": 172800, "20 ms": 0.02, "3µs": 3e-6},
-    },
-    parse_rate: {
-        **{"1 Gbit/s": 1.25e8, "40 Gbit/s": 5e9, "10Gbps": 1.25e9, "100 MB/s": 1e8},
-        **{"1 MiB/s": 1048576, "800 b/s": 100, "8 bit/s": 1},
-    },
-}
-
-
-@pytest.mark.parametrize(("read", "text"), [(read, text) for read, texts in READ.items() for text in texts])
-def test_what_is_read(read: Callable[[str], float], text: str) -> None:
-    """Sizes exactly: they are whole numbers."""
-    value = READ[read][text]
-    assert read(text) == (value if read is parse_size else pytest.approx(value, rel=1e-15))
-
-
 REFUSED: dict[Callable[[str], float], tuple[str, list[str]]] = {
     parse_size: (
         "size|whole",

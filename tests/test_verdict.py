@@ -324,11 +324,6 @@ def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None
     assert judge(read(TCP), "", osu)[0] == VERIFIED
 
 
-def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
-    barrier = (make.series("Barrier", time=1e-6, repetitions=1000.0),)
-    assert judge(read(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
-
-
 PROT = " Prot -  All Intra-node communication is: SHM\n"
 REPORTS = [
     ("intelmpi", INTEL_SHM, {"shm"}),
