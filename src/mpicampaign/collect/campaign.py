@@ -29,15 +29,17 @@ def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:
         for folder in merged_folders(campaign_folder)
     }
     before = RecordsRead(campaign_folder) if cached and not plugged_in() else None
-    own = collect_own(plan, campaign_folder, before)
-    return mark_earlier(mark_distances(mark_copies(with_merged(own, plan, merged))))
+    records = collect_own(plan, campaign_folder, before)
+    return mark_earlier(mark_distances(mark_copies(with_merged(records, plan, merged))))
 
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
     """The plan of a merged bundle, whose outputs are read as the campaign file here says."""
     here = {entry.case.benchmark: (entry.reading, entry.scaling) for entry in plan.cases}
-    read = [(each, *here.get(each.case.benchmark, (each.reading, each.scaling))) for each in theirs.cases]
-    cases = (replace(each, reading=reading, scaling=scaling) for each, reading, scaling in read)
+    read = [
+        (entry, *here.get(entry.case.benchmark, (entry.reading, entry.scaling))) for entry in theirs.cases
+    ]
+    cases = (replace(entry, reading=reading, scaling=scaling) for entry, reading, scaling in read)
     return replace(theirs, cases=tuple(cases))
 
 
@@ -46,12 +48,12 @@ def collect_own(plan: PlanFile, campaign_folder: Path, before: RecordsRead | Non
 
     ``before``: the cache of records; that of a bundle would be anybody's.
     """
-    own = collect(plan, campaign_folder, before)
+    records = collect(plan, campaign_folder, before)
     if not (campaign_folder / "imports").is_dir():
-        return own
+        return records
     from mpicampaign.collect.imports import collect_imports  # most campaigns have none
 
-    return collect_imports(campaign_folder, own)
+    return collect_imports(campaign_folder, records)
 
 
 def plan_of(campaign_folder: Path) -> PlanFile:
@@ -70,8 +72,8 @@ def plan_of(campaign_folder: Path) -> PlanFile:
 
 def holds_results(campaign_folder: Path) -> bool:
     """Whether there is anything to collect: a plan, imports or merged bundles."""
-    own = (campaign_folder / FILE).exists() or (campaign_folder / "imports").is_dir()
-    return own or bool(merged_folders(campaign_folder))
+    has_results = (campaign_folder / FILE).exists() or (campaign_folder / "imports").is_dir()
+    return has_results or bool(merged_folders(campaign_folder))
 
 
 # ---- runs with the numbers of an earlier run
@@ -91,8 +93,8 @@ def mark_copies(records: Iterable[Record]) -> list[Record]:
     """
     records = list(records)
     first_of: dict[int, Record] = {}
-    own = (each for each in records if each.status == OK and IMPORTED_FROM not in each.metadata)
-    for runs in grouped(own, _numbers).values():
+    measured = (record for record in records if record.status == OK and IMPORTED_FROM not in record.metadata)
+    for runs in grouped(measured, _numbers).values():
         if len(runs) > 1 and _further_digits(runs[0]) >= CERTAIN:
             first, *later = sorted(runs, key=lambda run: (run.started, run.order or 0))
             first_of |= {id(run): first for run in later if PROCESS in run.metadata}

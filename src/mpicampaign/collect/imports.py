@@ -62,8 +62,8 @@ def collect_imports(campaign_folder: Path, planned: Sequence[Record] = ()) -> li
     for folder in sorted(path for path in (campaign_folder / "imports").glob("*") if path.is_dir()):
         imported = _joined(imported, read_import(folder))
     cases = {record.case for record in imported}
-    kept = [record for record in planned if record.status != MISSING or record.case not in cases]
-    return _joined(kept, imported)
+    still_planned = [record for record in planned if record.status != MISSING or record.case not in cases]
+    return _joined(still_planned, imported)
 
 
 def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
@@ -71,7 +71,10 @@ def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     for record in first:
         last[record.case] = max(last.get(record.case, 0), record.repeat)
     before = ((record, last.get(record.case, 0)) for record in then)
-    return [*first, *(replace(each, repeat=each.repeat + above) if above else each for each, above in before)]
+    return [
+        *first,
+        *(replace(record, repeat=record.repeat + above) if above else record for record, above in before),
+    ]
 
 
 def imported_maps(campaign_folder: Path) -> list[ImportMap]:
@@ -90,8 +93,8 @@ def read_import(folder: Path) -> list[Record]:
         return [output for of_file in files for output in _read(folder / FILES, beside, of_file)]
 
     read = [*chain.from_iterable(on_two_cores(work, [*outputs.values()], len(outputs) >= MANY))]
-    label_all([each.entry for each in read], chosen, runs_elsewhere(folder))
-    records = [_record(each, each.entry.label, chosen) for each in read if each.entry.label]
+    label_all([output.entry for output in read], chosen, runs_elsewhere(folder))
+    records = [_record(output, output.entry.label, chosen) for output in read if output.entry.label]
     return sorted(records, key=_order(chosen))
 
 

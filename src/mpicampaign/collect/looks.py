@@ -50,8 +50,8 @@ def after_looks(looks: Sequence[ReportRead], runs: Sequence[Record]) -> Iterator
 def note_look(campaign_folder: Path, records: Iterable[Record]) -> None:
     """Note the cases that have ended with other runs than at any look before; nothing without permission."""
     looks, new = read_looks(campaign_folder), list[str]()
-    own = (record for record in records if not _OF_OTHERS & record.metadata.keys())
-    for runs in grouped(own, lambda record: record.case).values():
+    made_here = (record for record in records if not _OF_OTHERS & record.metadata.keys())
+    for runs in grouped(made_here, lambda record: record.case).values():
         identities, states = {run.identity for run in runs}, {run.status for run in runs}
         known = any(identities <= look.runs and look.was_at(runs) for look in looks)
         if OK in states and MISSING not in states and not known:

@@ -31,8 +31,8 @@ class Members:
         states = self._states(machine) if is_missing else {}
         absent = {node: states[node] for node in nodes if node in states and not states[node].usable}
         named = "; ".join(f"{node}: {state}" for node, state in absent.items())
-        said = named if len(nodes) > 1 else "".join(map(str, absent.values()))
-        return known | ({NODE_STATE: said} if said else {})
+        native = named if len(nodes) > 1 else "".join(map(str, absent.values()))
+        return known | ({NODE_STATE: native} if native else {})
 
 
 def member_metadata(unit: str, nodes: Sequence[str], number: int, tolerance: float) -> dict[str, str]:

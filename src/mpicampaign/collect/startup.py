@@ -30,21 +30,21 @@ def startup(evidence: Evidence) -> dict[str, float]:
     Empty where not all ranks recorded them, as in older evidence.
     """
     ranks = [_moments(seen.get("start.startup_us", "")) for seen in evidence.ranks.values()]
-    known = [each for each in ranks if each]
+    known = [times for times in ranks if times]
     of_two_ranks = any(key.endswith(" start.startup_us") for key in evidence.repeated)
     if len(known) < len(ranks) or str(len(ranks)) != evidence.claim.get("ranks") or of_two_ranks:
         return {}
-    times = {RANKS: len(known), MPI_INIT: max(each.init_ended - each.init_began for each in known) / 1e6}
+    times = {RANKS: len(known), MPI_INIT: max(times.init_ended - times.init_began for times in known) / 1e6}
     launched, took = (_number(evidence.job.get(key, "")) for key in ("launched_us", "launch_ms"))
     if launched and took:
-        first, began, ended = (of(each[at] for each in known) for of, at in ((min, 0), (max, 0), (max, 2)))
+        first, began, ended = (of(times[at] for times in known) for of, at in ((min, 0), (max, 0), (max, 2)))
         if launched <= first and ended <= launched + 1000 * took + _STEPS:
             times |= {START_UP: (ended - launched) / 1e6, LAUNCHER: (began - launched) / 1e6}
     return times
 
 
 def _moments(text: str) -> _Moments | None:
-    numbers = [_number(each) for each in text.split(" ")]
+    numbers = [_number(word) for word in text.split(" ")]
     return _Moments(*numbers) if len(numbers) == 3 and all(numbers) and sorted(numbers) == numbers else None
 
 

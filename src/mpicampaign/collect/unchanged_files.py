@@ -72,9 +72,9 @@ def unchanged(folder: Path, state: str, file: str = REPORTED) -> str:
         return ""
 
 
-def keep(folder: Path, state: str, said: str, file: str = REPORTED) -> None:
+def keep(folder: Path, state: str, printed: str, file: str = REPORTED) -> None:
     """Keep the state that a report or an import was made from, and the text printed."""
-    note = {"state": state, "made": _made(folder, file), "said": said}
+    note = {"state": state, "made": _made(folder, file), "said": printed}
     with suppress(OSError):
         write_whole(folder / file, json.dumps(note) + "\n")
 

@@ -33,9 +33,9 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     cases = grouped(plan.cases, lambda entry: entry.kept)
     described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
     reasons: dict[str, dict[str, list[int]]] = {}
-    every = f"runs/*/*/*/r*-*/{_OUTPUT}"
-    outputs = iglob(every, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
-    runs = {each.removesuffix(f"/{_OUTPUT}") for each in outputs}
+    pattern = f"runs/*/*/*/r*-*/{_OUTPUT}"
+    outputs = iglob(pattern, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
+    runs = {path.removesuffix(f"/{_OUTPUT}") for path in outputs}
     for run in sorted(map(Path, runs - described)):
         if reason := _reason(evidence_in(folder / run / "result").claim, cases):
             repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
@@ -56,7 +56,7 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]])
     if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
-    entry = min(cases[case], key=lambda each: len(differences(declared, each.declared)))
+    entry = min(cases[case], key=lambda entry: len(differences(declared, entry.declared)))
     if changed := differences(declared, entry.declared):
         return "; ".join(changed)
     planned = {run.repeat for run in entry.runs}

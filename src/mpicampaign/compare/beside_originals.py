@@ -28,8 +28,8 @@ def beside_tables(tables: Sequence[Table]) -> list[Table]:
     """A table for each kernel and original with a place in common."""
     kernels = [table for table in tables if _is_kernel(table)]
     originals = grouped((table for table in tables if not _is_kernel(table)), lambda table: table.series)
-    found = (_beside(kernel, of_one) for kernel, of_one in product(kernels, originals.values()))
-    return [table for table in found if table is not None]
+    tables_beside = (_beside(kernel, of_one) for kernel, of_one in product(kernels, originals.values()))
+    return [table for table in tables_beside if table is not None]
 
 
 def _is_kernel(table: Table) -> bool:

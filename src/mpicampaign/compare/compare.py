@@ -60,10 +60,10 @@ def compare(
     by : an attribute of host groups; rows with the same value of it follow each other
     states : of the machine, where these records alone do not tell
     """
-    every, records = records, [record for record in records if not is_of_machine(record)]
+    all_records, records = records, [record for record in records if not is_of_machine(record)]
     states = find_states(records) if states is None else states
     blocks, raced, by_looks = in_blocks(records, table_sizes), races(records), decided(records)
-    unlike = configurations(every)
+    unlike = configurations(all_records)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -79,7 +79,7 @@ def compare(
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
     comparison = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
-    return replace(comparison, blocks=blocks, races=raced, decided=by_looks, machines=machines(every))
+    return replace(comparison, blocks=blocks, races=raced, decided=by_looks, machines=machines(all_records))
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
@@ -168,8 +168,8 @@ def _row(
 
 
 def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:
-    found = readings(metric, curves)
-    sizes = tuple(r.size for r in found.values() if r.size is not None) if metric.size is None else ()
+    by_repeat = readings(metric, curves)
+    sizes = tuple(r.size for r in by_repeat.values() if r.size is not None) if metric.size is None else ()
     bounds = [link_bound(run, series) for run, series in curves] if metric.bound else []
     bound = next((bound for bound in bounds if bound), None)
-    return Cell.of(metric, {repeat: reading.value for repeat, reading in found.items()}, sizes, bound)
+    return Cell.of(metric, {repeat: reading.value for repeat, reading in by_repeat.items()}, sizes, bound)

@@ -123,13 +123,13 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     columns = {name for table in tables for name in table.columns if _holds(table, name)}
     printed = printed_sizes(tables)
     sizes = _Sizes(chosen_sizes(wanted, printed), printed)
-    of_suite = {**(found.metrics if (found := SUITES.get(suite)) else {}), **_of_series(tables)}
-    own = {column: metric for column, metric in of_suite.items() if column in columns}
-    others = columns - own.keys()
+    of_suite = {**(known_suite.metrics if (known_suite := SUITES.get(suite)) else {}), **_of_series(tables)}
+    declared = {column: metric for column, metric in of_suite.items() if column in columns}
+    others = columns - declared.keys()
     metrics: list[Metric] = []
-    if not own or others & _COMMON.keys():
+    if not declared or others & _COMMON.keys():
         metrics += _common_metrics(suite, tables[0].benchmark, others, sizes)
-    for column, about in own.items():
+    for column, about in declared.items():
         metrics += _of_column(about.title, column, about.dimension, sizes, about.headline)
     return tuple(metrics)
 
@@ -144,14 +144,14 @@ def times_at_sizes(suite: str, tables: Sequence[Series]) -> tuple[Metric, ...]:
 
 def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
     """What campaign files say of the columns of their own programs."""
-    found = {title: about for table in tables for title, about in table.metrics.items()}
+    about_columns = {title: about for table in tables for title, about in table.metrics.items()}
     return {
         title: ColumnMetric(
             title if about["better"] else f"{title}{NOT_RANKED}",
             own_dimension(about["unit"], about["better"]),
             headline=bool(about["better"]),
         )
-        for title, about in found.items()
+        for title, about in about_columns.items()
     }
 
 
@@ -247,8 +247,8 @@ def useful_bandwidth(suite: str, series: str) -> UsefulBandwidth | None:
 
 def is_latency(suite: str, series: str) -> bool:
     """Whether the time of a series without bandwidth is a latency."""
-    found = SUITES.get(suite)
-    return found is not None and re.fullmatch(found.latencies, series) is not None
+    known_suite = SUITES.get(suite)
+    return known_suite is not None and re.fullmatch(known_suite.latencies, series) is not None
 
 
 def link_bound(run: Record, table: Series) -> float | None:
@@ -279,11 +279,11 @@ def read_fraction(run: Record, table: Series) -> Reading | None:
 
 def read(metric: Metric, table: Series, run: Iterable[Series]) -> Reading | None:
     """The metric's value in one series of a run; ``run``: all series of that run, for the baseline."""
-    found = _read(metric, table)
-    if found is None or not metric.baseline:
-        return found
+    reading = _read(metric, table)
+    if reading is None or not metric.baseline:
+        return reading
     base = next((_read(metric, other) for other in run if other.benchmark == metric.baseline), None)
-    return Reading(found.value / base.value, found.size) if base and base.value else None
+    return Reading(reading.value / base.value, reading.size) if base and base.value else None
 
 
 def _read(metric: Metric, table: Series) -> Reading | None:
@@ -369,12 +369,12 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
 def readings(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> dict[int, Reading]:
     """By repeat; a maximum over fewer sizes than in other repeats does not count."""
     cut = cut_repeats(curves) if metric.size is None else {}
-    found = (
+    all_readings = (
         (run.repeat, read_fraction(run, series) if metric.bound else read(metric, series, run.series))
         for run, series in curves
         if run.repeat not in cut
     )
-    return {repeat: reading for repeat, reading in found if reading is not None}
+    return {repeat: reading for repeat, reading in all_readings if reading is not None}
 
 
 def ends_early(run: Record) -> bool:

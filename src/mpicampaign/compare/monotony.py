@@ -24,7 +24,7 @@ class _Point(NamedTuple):
 
 def with_monotony(rows: Sequence[Row], suite: str) -> list[Row]:
     """The rows, with a note on each that fewer ranks outdo. Rows of unknown transport are not compared."""
-    columns = found.metrics if (found := SUITES.get(suite)) else {}
+    columns = known_suite.metrics if (known_suite := SUITES.get(suite)) else {}
     notes: dict[int, list[NotMonotonic]] = {}
     for column, share in ((column, metric.share) for column, metric in columns.items() if metric.share):
         points = [point for row in rows if row.ranked and (point := _point(row, column, share))]
@@ -77,6 +77,6 @@ def better_with_fewer(ranks: int, value: float, share: float, values: Mapping[in
     -------
     None unless that value is larger by more than ``share / ranks``.
     """
-    fewer = {count: found for count, found in values.items() if count < ranks}
+    fewer = {count: value for count, value in values.items() if count < ranks}
     best = max(fewer, key=fewer.__getitem__, default=None)
     return best if best is not None and fewer[best] - value > share / ranks else None

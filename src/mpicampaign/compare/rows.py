@@ -126,16 +126,18 @@ class Row:
     @property
     def verdicts(self) -> dict[str, int]:
         """How many complete runs have each verdict; those without one are unverified."""
-        found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
+        counted = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
         order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
-        return {verdict: found[verdict] for verdict in order if found[verdict]}
+        return {verdict: counted[verdict] for verdict in order if counted[verdict]}
 
     @property
     def conditions(self) -> dict[str, int]:
         """How many complete runs were made in each condition."""
-        found = Counter(record.condition for record in self.records if record.status == OK)
+        counted = Counter(record.condition for record in self.records if record.status == OK)
         return {
-            condition: found[condition] for condition in (QUIET, DISTURBED, NOT_JUDGED) if found[condition]
+            condition: counted[condition]
+            for condition in (QUIET, DISTURBED, NOT_JUDGED)
+            if counted[condition]
         }
 
     @cached_property

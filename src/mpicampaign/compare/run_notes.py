@@ -97,10 +97,10 @@ def _doubts(run: Record, has_values: bool) -> list[Note]:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]
     if run.earlier:
         return [Recorded(kind=findings.EARLIER, reason=run.earlier)]
-    found: list[Note] = [] if has_values else [_NO_SERIES]
+    notes: list[Note] = [] if has_values else [_NO_SERIES]
     if run.verdict == DECLARED:
-        return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
-    return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]
+        return [*notes, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
+    return notes if run.verdict == VERIFIED else [*notes, Recorded(kind=UNVERIFIED, reason=reasons)]
 
 
 def _disturbed_notes(runs: Iterable[Record]) -> list[Note]:
@@ -153,10 +153,10 @@ def _tails(series: Series) -> list[tuple[float, int]]:
 
 def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     """What the time did not allow, how many ranks shared how many cores, and what the machine was like."""
-    said = [(kind, run.metadata.get(key), run.repeat) for kind, key in _REPORTED for run, _ in curves]
+    reported = [(kind, run.metadata.get(key), run.repeat) for kind, key in _REPORTED for run, _ in curves]
     return [
         Recorded(kind=kind, reason=what, repeats=tuple(repeat for *_, repeat in same))
-        for (kind, what), same in grouped(said, lambda one: one[:2]).items()
+        for (kind, what), same in grouped(reported, lambda entry: entry[:2]).items()
         if what and (kind, what) != (findings.SHORTENED, NOTHING)
     ]
 
@@ -165,12 +165,12 @@ def _cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     """One finding for each size at which such repeats end or were given up, even in all of them."""
     known = [(run, series) for run, series in curves if ends_early(run)]
     cut = cut_repeats(known)
-    found = {
+    ends = {
         run.repeat: _shorter(run, last_size(series))
         for run, series in known
         if run.repeat in cut or stopped_at(series) is not None
     }
-    alike = grouped(found, found.__getitem__)
+    alike = grouped(ends, ends.__getitem__)
     return [replace(shorter, repeats=tuple(repeats)) for shorter, repeats in alike.items()]
 
 
@@ -241,8 +241,8 @@ def inconsistency_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
 @cache
 def _alike(suite: str) -> dict[str, tuple[str, ...]]:
     """The keys that must be alike, those of the suite among the options."""
-    own = found.options if (found := SUITES.get(suite)) else ()
-    return {what: (*keys, *own) if what == "options" else keys for what, keys in ALIKE.items()}
+    options = known_suite.options if (known_suite := SUITES.get(suite)) else ()
+    return {what: (*keys, *options) if what == "options" else keys for what, keys in ALIKE.items()}
 
 
 @cache
@@ -259,12 +259,14 @@ def _plain(run: Record, series: Series) -> tuple[object, ...]:
 def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[AlikeRepeats, ...]:
     """The repeats by what they alone have: 1-3 IMB 2019.6, 4-5 IMB 2021.2."""
     common = {key: set.intersection(*(set(f[key]) for f in recorded.values() if key in f)) for key in keys}
-    own = {
+    settings = {
         repeat: [part for key in keys for part in facts.get(key, ()) if part not in common[key]]
         for repeat, facts in recorded.items()
         if any(key in facts for key in keys)
     }
-    sides = grouped(own, lambda repeat: (tuple(own[repeat][:_MOST]), max(0, len(own[repeat]) - _MOST)))
+    sides = grouped(
+        settings, lambda repeat: (tuple(settings[repeat][:_MOST]), max(0, len(settings[repeat]) - _MOST))
+    )
     return tuple(AlikeRepeats(tuple(repeats), parts, more) for (parts, more), repeats in sides.items())
 
 
@@ -308,12 +310,12 @@ def _calls(metadata: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     program = _programs().search(command)
     launcher = _options(command[: program.start()]) if program else ()
     launch = tuple(option for option in launcher if not _OF_JOB.fullmatch(option.split(" ", 1)[0]))
-    found = {"launch": launch} if program else {}
+    known = {"launch": launch} if program else {}
     if "calling_sequence" in metadata:
-        return found | {"options": _options(metadata["calling_sequence"].partition(" ")[2])}
+        return known | {"options": _options(metadata["calling_sequence"].partition(" ")[2])}
     if "arguments" in metadata:
-        return found | {"options": _options(metadata["arguments"])}
-    return found | ({"options": _options(command[program.end() :])} if program else {})
+        return known | {"options": _options(metadata["arguments"])}
+    return known | ({"options": _options(command[program.end() :])} if program else {})
 
 
 def _options(text: str) -> tuple[str, ...]:

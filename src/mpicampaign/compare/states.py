@@ -150,10 +150,12 @@ def _named(places: Sequence[ProbedPlace]) -> tuple[ProbedPlace, ...]:
         alike[-1].append(middle)
     names: list[str] = []
     for digits in (1, 2, 3):
-        names = [f"{float(f'{1e9 * _middle((own[0], own[-1])):.{digits}g}'):g} ns apart" for own in alike]
+        names = [
+            f"{float(f'{1e9 * _middle((group[0], group[-1])):.{digits}g}'):g} ns apart" for group in alike
+        ]
         if len(set(names)) == len(names):
             break
-    of = {middle: name for own, name in zip(alike, names, strict=True) for middle in own}
+    of = {middle: name for group, name in zip(alike, names, strict=True) for middle in group}
     return tuple(replace(place, names=tuple(of[_middle(band)] for band in place.bands)) for place in places)
 
 
@@ -172,7 +174,7 @@ def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Reco
 
 def _place(site: str, name: str, runs: Sequence[Record]) -> ProbedPlace:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
-    series = grouped(enumerate(values), lambda one: runs[one[0]].metadata.get(SERIES, ""))
+    series = grouped(enumerate(values), lambda numbered: runs[numbered[0]].metadata.get(SERIES, ""))
     place = ProbedPlace(site, name, _bands(series.values()) or _most(values), alternates=False)
     known = [
         (state, run)
@@ -180,15 +182,15 @@ def _place(site: str, name: str, runs: Sequence[Record]) -> ProbedPlace:
         if state is not None
     ]
     # what differs between the cases alone is their layout
-    of_cases = grouped(known, lambda one: one[1].case)
+    of_cases = grouped(known, lambda state_run: state_run[1].case)
     if all(len({state for state, _ in of_case}) == 1 for of_case in of_cases.values()):
         made = Counter(run.case for run in runs)
         return replace(place, mixed=frozenset(case for case in of_cases if len(of_cases[case]) < made[case]))
     changes = [after for before, after in pairwise(known) if before[0] != after[0]]
-    left, returns = {known[0][0]}, 0
+    left_states, returns = {known[0][0]}, 0
     for state, _ in changes:
-        returns += state in left
-        left.add(state)
+        returns += state in left_states
+        left_states.add(state)
     return replace(place, several=True, alternates=returns >= RETURNS, changed=changes[-1][1].started)
 
 
@@ -213,7 +215,9 @@ def _bands(series: Iterable[Sequence[tuple[int, Sequence[float]]]]) -> tuple[tup
     loose: list[tuple[float, int]] = []
     for runs in series:
         loose += [(value, number) for number, values in runs for value in values]
-        loose = [one for one in loose if not any(low / GAP < one[0] < high * GAP for low, high in bands)]
+        loose = [
+            value for value in loose if not any(low / GAP < value[0] < high * GAP for low, high in bands)
+        ]
         bands = sorted([*bands, *_new_bands(sorted(loose))])
     return tuple(bands)
 
@@ -233,9 +237,9 @@ def _new_bands(ordered: Sequence[tuple[float, int]]) -> Iterable[tuple[float, fl
                 del between[run]
             below += 1
         if below > start and len(between) <= most:
-            left, right = ordered[start:below], ordered[after:]
-            if len(between) <= ODD * min(_runs_of(left), _runs_of(right)):
-                yield from _band(left)
+            lower, right = ordered[start:below], ordered[after:]
+            if len(between) <= ODD * min(_runs_of(lower), _runs_of(right)):
+                yield from _band(lower)
                 start = after
         between[number] += 1
     yield from _band(ordered[start:])

@@ -32,16 +32,21 @@ def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> 
         return _without_sizes(metric, curves)
     rows = [[point[size] for point in points] for size in sizes]
     resolution = printed_resolution(curves[0][0].suite, column)
-    found = stretches(sizes, rows, resolution=resolution)
-    far = outliers(sizes, rows, without=_near(sizes, found), resolution=resolution)
+    mode_stretches = stretches(sizes, rows, resolution=resolution)
+    far = outliers(sizes, rows, without=_near(sizes, mode_stretches), resolution=resolution)
     runs = [run for run, _ in curves]
-    notes = [_modes(metric.dimension, stretch, len(sizes), runs) for stretch in found]
+    notes = [_modes(metric.dimension, stretch, len(sizes), runs) for stretch in mode_stretches]
     named = {o.position for o in far if len(o.sizes) > 1}
-    named |= {bands.lone for stretch in found for bands in stretch.splits.values() if bands.lone is not None}
-    whole = runs_off(rows)
-    scatter = None if whole.judged else whole.scatter
-    off = [_whole_run(column, sizes, rows, runs, p, scatter) for p in whole.positions if p not in named]
-    return found, (*notes, *off, *_far_off(column, far, runs))
+    named |= {
+        bands.lone
+        for stretch in mode_stretches
+        for bands in stretch.splits.values()
+        if bands.lone is not None
+    }
+    off_runs = runs_off(rows)
+    scatter = None if off_runs.judged else off_runs.scatter
+    off = [_whole_run(column, sizes, rows, runs, p, scatter) for p in off_runs.positions if p not in named]
+    return mode_stretches, (*notes, *off, *_far_off(column, far, runs))
 
 
 def _whole_run(
@@ -76,9 +81,9 @@ def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> F
     return (), tuple(_far_off(metric.name, [lone], [run for run, _ in curves])) if lone else ()
 
 
-def _near(sizes: Sequence[int], found: Iterable[Stretch]) -> set[int]:
+def _near(sizes: Sequence[int], mode_stretches: Iterable[Stretch]) -> set[int]:
     """The sizes of the stretches and those beside them."""
-    places = {sizes.index(size) for stretch in found for size in stretch.sizes}
+    places = {sizes.index(size) for stretch in mode_stretches for size in stretch.sizes}
     return {size for index, size in enumerate(sizes) if any(abs(index - p) <= _NEAR for p in places)}
 
 
@@ -113,14 +118,14 @@ def _job(run: Record) -> RepeatJob:
     return RepeatJob(run.repeat, run.job_id or "", tuple(run.hosts))
 
 
-def _far_off(what: str, found: Sequence[Outlier], runs: Sequence[Record]) -> list[Note]:
+def _far_off(what: str, outliers: Sequence[Outlier], runs: Sequence[Record]) -> list[Note]:
     """One finding for each repeat: all sizes at which it is far off, how far, its job and hosts."""
     return [
         FarOff(
             what=what,
-            distances=tuple(outlier for outlier in found if outlier.position == position),
+            distances=tuple(outlier for outlier in outliers if outlier.position == position),
             job=_job(runs[position]),
             repeats=(runs[position].repeat,),
         )
-        for position in dict.fromkeys(outlier.position for outlier in found)
+        for position in dict.fromkeys(outlier.position for outlier in outliers)
     ]

@@ -161,19 +161,19 @@ class Comparison:
 
     def notes(self) -> list[tuple[Table, Row, Note]]:
         """Every note once: each table of a benchmark has those on whole runs."""
-        found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
+        first_of: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
         for table in self.tables:
             for row in table.rows:
                 for note in row.notes:
                     label = table.label if note.kind in OF_ONE_SERIES else None
-                    found.setdefault((row.case, label, note), (table, row, note))
-        return list(found.values())
+                    first_of.setdefault((row.case, label, note), (table, row, note))
+        return list(first_of.values())
 
     def coverages(self) -> dict[int, float]:
         """The coverage of the intervals by the number of repeats, for those that occur."""
         summaries = [cell.summary for table in self.tables for row in table.rows for cell in row.cells]
-        found = {s.n: s.interval.coverage for s in summaries if s is not None and s.interval is not None}
-        return dict(sorted(found.items()))
+        coverages = {s.n: s.interval.coverage for s in summaries if s is not None and s.interval is not None}
+        return dict(sorted(coverages.items()))
 
 
 def absence_of(row: Row, metric: Metric) -> Absence:

@@ -33,7 +33,7 @@ def why_untested(pairs: Iterable[tuple[Row, Row]]) -> str:
         timed = (timed_run(record, 0.0) for record, _ in row.curves)
         return [run._replace(allocation="") for run in timed]  # host groups share none
 
-    return verdicts.why_untested((runs(one), runs(other)) for one, other in pairs)
+    return verdicts.why_untested((runs(row), runs(other)) for row, other in pairs)
 
 
 def timed_run(record: Record, cost: float) -> TimedRun:

@@ -35,7 +35,7 @@ def blas_of(evidence: Evidence) -> Blas | None:
     libraries = [Blas(_name(seen), seen.get("end.blas_build_id", "")) for seen in mapped]
     if not libraries:
         return None
-    names = dict.fromkeys(each.name for each in libraries)
+    names = dict.fromkeys(library.name for library in libraries)
     return Blas(" and ".join(names), libraries[0].build_id if len(set(libraries)) == 1 else "")
 
 

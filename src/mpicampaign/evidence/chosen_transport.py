@@ -22,13 +22,13 @@ def chosen_transport(evidence: Evidence, output: str, series: Iterable[Series]) 
     """``tcp over eth0 (by the ranks' sockets)``; empty where the label claims one, or nothing shows it."""
     if evidence.claim.get("transport") != ANY:
         return ""
-    kinds = grouped(_seen(evidence, output, tuple(series)), lambda each: each[0])
-    return ", ".join(_kind_text(kind, found) for kind, found in kinds.items())
+    kinds = grouped(_seen(evidence, output, tuple(series)), lambda shown: shown[0])
+    return ", ".join(_kind_text(kind, of_kind) for kind, of_kind in kinds.items())
 
 
-def _kind_text(kind: str, found: list[_Shown]) -> str:
-    networks = ", ".join(network for _, network, _ in found if network)
-    return f"{kind}{networks and f' over {networks}'} (by {' and '.join(source for *_, source in found)})"
+def _kind_text(kind: str, shown: list[_Shown]) -> str:
+    networks = ", ".join(network for _, network, _ in shown if network)
+    return f"{kind}{networks and f' over {networks}'} (by {' and '.join(source for *_, source in shown)})"
 
 
 def _seen(evidence: Evidence, output: str, tables: tuple[Series, ...]) -> Iterator[_Shown]:
@@ -46,9 +46,9 @@ def _seen(evidence: Evidence, output: str, tables: tuple[Series, ...]) -> Iterat
     telling = max(NOISE_BYTES, least)
     ports = {
         port: _KINDS.get(recorded_network(evidence.nodes[host], port), "ibv")
-        for host, each in zip(evidence.hosts, seen, strict=True)
-        for port in each.ports
-        if each.through(port, both=False) >= telling
+        for host, use in zip(evidence.hosts, seen, strict=True)
+        for port in use.ports
+        if use.through(port, both=False) >= telling
     }
     for kind, names in grouped(sorted(ports), ports.__getitem__).items():
         yield kind, ", ".join(names), "the counters of its ports"

@@ -149,10 +149,10 @@ def cpu_of_others(evidence: Evidence, host: str) -> float | None:
     ranks = evidence.ranks_on(host).values()
     try:
         busy = max(int(seen["end.busy_ticks"]) - int(seen["start.busy_ticks"]) for seen in ranks) / TICKS
-        own = sum(int(seen["end.cpu_ns"]) - int(seen["start.cpu_ns"]) for seen in ranks) / 1e9
+        of_ranks = sum(int(seen["end.cpu_ns"]) - int(seen["start.cpu_ns"]) for seen in ranks) / 1e9
     except (KeyError, ValueError):
         return None
-    return max(busy - own, 0.0)
+    return max(busy - of_ranks, 0.0)
 
 
 def _others_text(evidence: Evidence, host: str) -> str:

@@ -52,43 +52,43 @@ class Exchanged:
     @property
     def total(self) -> int:
         """Bytes that all ranks sent; one way, where an end was not seen."""
-        return max(sum(each.sent for each in self.moved), sum(each.received for each in self.moved))
+        return max(sum(moved.sent for moved in self.moved), sum(moved.received for moved in self.moved))
 
     @property
     def within_hosts(self) -> Exchanged:
         """What ranks of one host sent each other."""
-        return replace(self, moved=tuple(each for each in self.moved if each.within))
+        return replace(self, moved=tuple(moved for moved in self.moved if moved.within))
 
     @property
     def between_hosts(self) -> Exchanged:
         """What ranks of different hosts sent each other."""
-        return replace(self, moved=tuple(each for each in self.moved if not each.within))
+        return replace(self, moved=tuple(moved for moved in self.moved if not moved.within))
 
     def over(self, interface: str) -> Exchanged:
         """What went over one interface."""
-        return replace(self, moved=tuple(each for each in self.moved if each.interface == interface))
+        return replace(self, moved=tuple(moved for moved in self.moved if moved.interface == interface))
 
     @property
     def interfaces(self) -> Counter[str]:
         """Bytes that the ranks sent and received over each interface of theirs."""
         by_interface: Counter[str] = Counter()
-        for each in self.moved:
-            by_interface[each.interface] += each.sent + each.received
+        for moved in self.moved:
+            by_interface[moved.interface] += moved.sent + moved.received
         return by_interface
 
     @property
     def of_ranks(self) -> Counter[int]:
         """Bytes that each rank moved, the larger of both directions."""
         sent, received = Counter[int](), Counter[int]()
-        for each in self.moved:
-            sent[each.rank] += each.sent
-            received[each.rank] += each.received
+        for moved in self.moved:
+            sent[moved.rank] += moved.sent
+            received[moved.rank] += moved.received
         return sent | received
 
     def carried(self, ranks: Container[int], without: str = "") -> int:
         """Bytes that these ranks moved, the larger of both directions; without those of one interface."""
-        theirs = [each for each in self.moved if each.rank in ranks and each.interface != without]
-        return max(sum(each.sent for each in theirs), sum(each.received for each in theirs))
+        theirs = [moved for moved in self.moved if moved.rank in ranks and moved.interface != without]
+        return max(sum(moved.sent for moved in theirs), sum(moved.received for moved in theirs))
 
 
 def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
@@ -101,25 +101,31 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
     accounts = {rank: _connections(seen) for rank, seen in evidence.ranks.items()}
     if not accounts or None in accounts.values():
         return None
-    known = [(rank, each) for rank, account in accounts.items() for each in account or ()]
-    ends = {(_where(evidence, rank, each), each.ends): (rank, each) for rank, each in known}
-    summed = ((rank, each) for rank, seen in evidence.ranks.items() for each in _sums(seen))
-    sums = [Moved(rank, *each, each[0] == LOOPBACK) for rank, each in summed]
+    known = [(rank, connection) for rank, account in accounts.items() for connection in account or ()]
+    ends = {
+        (_where(evidence, rank, connection), connection.ends): (rank, connection)
+        for rank, connection in known
+    }
+    summed = ((rank, sums_of) for rank, seen in evidence.ranks.items() for sums_of in _sums(seen))
+    sums = [Moved(rank, *sums_of, sums_of[0] == LOOPBACK) for rank, sums_of in summed]
     moved, unpaired = list(sums), Counter[int]()
-    for rank, each in known:
-        if max(each.sent, each.received) <= LOST_RACE_BYTES:
+    for rank, connection in known:
+        if max(connection.sent, connection.received) <= LOST_RACE_BYTES:
             continue
-        peer, other = ends.get((_where(evidence, rank, each), each.ends[::-1]), (rank, each))
+        peer, other = ends.get(
+            (_where(evidence, rank, connection), connection.ends[::-1]), (rank, connection)
+        )
         if peer != rank:
             # Old kernels count acknowledged bytes, which lag behind those that the other end has.
-            sent, received = max(each.sent, other.received), max(each.received, other.sent)
+            sent, received = max(connection.sent, other.received), max(connection.received, other.sent)
             within = evidence.host_of(rank) == evidence.host_of(peer)
-            moved.append(Moved(rank, each.interface, sent, received, within))
+            moved.append(Moved(rank, connection.interface, sent, received, within))
         elif sums:
-            within = each.interface == LOOPBACK
-            moved.append(Moved(rank, each.interface, each.sent, each.received, within))
+            within = connection.interface == LOOPBACK
+            moved.append(Moved(rank, connection.interface, connection.sent, connection.received, within))
         else:
-            unpaired[rank] += each.sent  # a launcher may send the topology; a message has a rank that sent it
+            # a launcher may send the topology; a message has a rank that sent it
+            unpaired[rank] += connection.sent
     return Exchanged(tuple(moved), max(unpaired.values(), default=0))
 
 
@@ -133,9 +139,9 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
     if count is None or "end.tcp_lost" in seen:
         return None
     recorded = [_connection(value.split()) for value in below(seen, "end.tcp.").values()]
-    connections = [each for each in recorded if each is not None]
+    connections = [connection for connection in recorded if connection is not None]
     summed = [_sum(value) for value in below(seen, _SUM).values()]
-    sums = [each[0] for each in summed if each is not None]
+    sums = [volumes[0] for volumes in summed if volumes is not None]
     if len(connections) < len(recorded) or len(sums) < len(summed):
         return None
     return connections if len(connections) + sum(sums) == count else None

@@ -24,9 +24,9 @@ from mpicampaign.mpis import library_of_mpirun, library_title
 def doubts(command: Command) -> list[str]:
     """All of them, what makes the evidence itself doubtful first."""
     evidence = command.evidence
-    found = [
+    reasons = [
         *_completeness(command),
-        *(str(each) for each in doubts_of_launch(evidence) if each.outcome != SUPPORTS),
+        *(str(finding) for finding in doubts_of_launch(evidence) if finding.outcome != SUPPORTS),
         *filter(None, [command.foreign]),
         *_software(evidence),
         *_ranks(evidence),
@@ -34,7 +34,7 @@ def doubts(command: Command) -> list[str]:
         *_memory(evidence),
         *_machine(evidence),
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(reasons))
 
 
 def _completeness(command: Command) -> Iterator[str]:
@@ -53,13 +53,13 @@ def _completeness(command: Command) -> Iterator[str]:
         yield f"ranks: {len(missing)} of {count} recorded nothing; {why}"
     if cut := [rank for rank, seen in sorted(evidence.ranks.items()) if "end.host" not in seen]:
         yield f"ranks: {len(cut)} of {count} recorded no end, such as rank {cut[0]}: killed or aborted"
-    if apart := parted(evidence):
-        yield f"ranks: {apart}"
+    if separate := parted(evidence):
+        yield f"ranks: {separate}"
 
 
 def _software(evidence: Evidence) -> Iterator[str]:
     if evidence.library[0]:
-        yield from (str(each) for each in library_findings(evidence) if each.outcome == CONTRADICTS)
+        yield from (str(finding) for finding in library_findings(evidence) if finding.outcome == CONTRADICTS)
     title = library_title(evidence.claim["mpi"])
     other = library_title(library_of_mpirun(evidence.job.get("launcher_version", "")))
     if title and other and title != other:

@@ -39,7 +39,7 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
             problems = [*_numbers(evidence, had, claimed), *_shared(evidence, had), *_far(evidence, had)]
             problems += _used(evidence, had)
     if problems:
-        return [min(problems, key=lambda each: each.outcome != CONTRADICTS)]
+        return [min(problems, key=lambda finding: finding.outcome != CONTRADICTS)]
     return [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
 
 
@@ -132,12 +132,12 @@ def _far(evidence: Evidence, had: Mapping[int, list[Gpu]]) -> Iterator[Finding]:
     if evidence.claim.get("gpu_binding") != "closest":
         return
     for rank, gpus in had.items():
-        own = evidence.ranks[rank].get("start.numa", "")
-        far = [gpu for gpu in gpus if gpu.numa != own]
-        if not own or any(gpu.numa == "-" for gpu in gpus):
+        domains = evidence.ranks[rank].get("start.numa", "")
+        far = [gpu for gpu in gpus if gpu.numa != domains]
+        if not domains or any(gpu.numa == "-" for gpu in gpus):
             yield Finding(_KIND, LACKS, f"the NUMA node of rank {rank} or of its GPUs is not known")
-        elif far and (near := _near(evidence, had, rank, own)):
-            bad = f"rank {rank} on NUMA node {own} had GPU {far[0].address} of {far[0].numa}, not {near}"
+        elif far and (near := _near(evidence, had, rank, domains)):
+            bad = f"rank {rank} on NUMA node {domains} had GPU {far[0].address} of {far[0].numa}, not {near}"
             yield Finding(_KIND, CONTRADICTS, bad)
 
 

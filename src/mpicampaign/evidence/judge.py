@@ -62,7 +62,7 @@ def judge(
     """
     findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
     if not findings:
-        findings = [each for check in CHECKS for each in check(evidence)]
+        findings = [finding for check in CHECKS for finding in check(evidence)]
         tables = tuple(series)
         findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
     verdict, reasons = conclude(findings)
@@ -81,7 +81,11 @@ def declared_topology(evidence: Evidence) -> str:
 def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
     """The claim must be complete, and that of the run in this folder."""
     claim = evidence.claim
-    others = [f"{key} {claim[key]}, not {own}" for key, own in expected.items() if claim.get(key, own) != own]
+    others = [
+        f"{key} {claim[key]}, not {wanted}"
+        for key, wanted in expected.items()
+        if claim.get(key, wanted) != wanted
+    ]
     if others:
         return [Finding("result", CONTRADICTS, f"it belongs to another run: {'; '.join(others)}")]
     missing = [key for key in CLAIMS if key not in claim]

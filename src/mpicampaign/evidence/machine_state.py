@@ -66,8 +66,8 @@ def _by_place(
 ) -> dict[str, list[float]]:
     """Of each place and moment, the chosen of the values of all ranks."""
     places: dict[str, list[float]] = {}
-    for (place, _), alike in grouped(measured, lambda one: (one.place, one.moment)).items():
-        places.setdefault(place, []).extend(dict.fromkeys(chosen([one.value for one in alike])))
+    for (place, _), alike in grouped(measured, lambda probe: (probe.place, probe.moment)).items():
+        places.setdefault(place, []).extend(dict.fromkeys(chosen([probe.value for probe in alike])))
     return places
 
 
@@ -165,7 +165,7 @@ def mark_distances(records: Iterable[Record]) -> list[Record]:
         for host, both in _distances(records).items()
         if min(both.beyond) >= GAP * median(both.within)
     }
-    reasons = {id(each): why for each in records if farther and (why := _too_far(each, farther))}
+    reasons = {id(record): why for record in records if farther and (why := _too_far(record, farther))}
     probed = (record for record in records if reasons and ROUND_TRIP in record.probes)
     always = {
         case
@@ -173,7 +173,9 @@ def mark_distances(records: Iterable[Record]) -> list[Record]:
         if len(runs) >= FEWEST and all(id(run) in reasons for run in runs)
     }
     marked = {id(record) for record in records if record.case in always} & reasons.keys()
-    return [contradicted(each, reasons[id(each)]) if id(each) in marked else each for each in records]
+    return [
+        contradicted(record, reasons[id(record)]) if id(record) in marked else record for record in records
+    ]
 
 
 class Undivided(NamedTuple):

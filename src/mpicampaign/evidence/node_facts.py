@@ -24,8 +24,8 @@ COUNTERS = (
 
 def node_facts(evidence: Evidence) -> dict[str, dict[str, str]]:
     """By host: the facts, and by how much counters of errors rose during the job."""
-    found = {host: {**_facts(seen), **_rises(seen)} for host, seen in evidence.nodes.items()}
-    return {host: facts for host, facts in found.items() if facts}
+    by_host = {host: {**_facts(seen), **_rises(seen)} for host, seen in evidence.nodes.items()}
+    return {host: facts for host, facts in by_host.items() if facts}
 
 
 def recorded_network(seen: Mapping[str, str], device: str) -> str:

@@ -80,9 +80,9 @@ def command_of(evidence: Evidence, placement: Mapping[str, str], out: str = "", 
     claim |= {"launch": evidence.job.get("launch", ""), **placement, **_counts(evidence, placement)}
     claim["full"] = "yes" if placement.get("ranks_per_node") == CORES else "no"
     evidence = replace(evidence, claim=claim)
-    for each in output_findings(evidence, printed, tables):
-        if each.outcome == CONTRADICTS:
-            return Command(evidence, "", (), exchanged_over_tcp(evidence), str(each))
+    for finding in output_findings(evidence, printed, tables):
+        if finding.outcome == CONTRADICTS:
+            return Command(evidence, "", (), exchanged_over_tcp(evidence), str(finding))
     return Command(evidence, printed, tables, exchanged_over_tcp(evidence))
 
 
@@ -125,7 +125,7 @@ def parted(evidence: Evidence) -> str:
 
 
 def _said(evidence: Evidence, key: str) -> list[int]:
-    return [said for seen in evidence.ranks.values() if (said := number(seen.get(key, "")))]
+    return [value for seen in evidence.ranks.values() if (value := number(seen.get(key, "")))]
 
 
 # ---- the label
@@ -168,19 +168,21 @@ def _transport(command: Command) -> Iterator[Finding]:
     yield from findings
     if command.foreign:
         yield Finding("output", LACKS, command.foreign.removeprefix("output: "))
-    silent = any((each.kind, each.outcome) == (SOCKETS, SUPPORTS) for each in findings)
+    silent = any((finding.kind, finding.outcome) == (SOCKETS, SUPPORTS) for finding in findings)
     if silent and evidence.claim["transport"] == SHM and (unknown := without_counters(evidence)):
         reason = f"those of {', '.join(unknown)} were not read: RDMA may have carried messages"
         yield Finding("counters", LACKS, reason)
 
 
 def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]:
-    if any(each.outcome == CONTRADICTS for each in findings):
+    if any(finding.outcome == CONTRADICTS for finding in findings):
         return findings
     if sure := _surely_over_tcp(command) or _tcp_by_exclusion(command):
         return [sure]
     lacks = f"; {_to_prove(command)}"
-    return [replace(each, reason=each.reason + lacks * (each.outcome == LACKS)) for each in findings]
+    return [
+        replace(finding, reason=finding.reason + lacks * (finding.outcome == LACKS)) for finding in findings
+    ]
 
 
 def without_counters(evidence: Evidence) -> list[str]:
@@ -213,19 +215,19 @@ def _tcp_by_exclusion(command: Command) -> Finding | None:
     if len(without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
         return None
     seen = {host: traffic(evidence, host) for host in hosts}
-    if any(each.half_port or each.old_port for each in seen.values()):
+    if any(use.half_port or use.old_port for use in seen.values()):
         return None
-    if any(each.through(port, both=False) for each in seen.values() for port in each.ports):
+    if any(use.through(port, both=False) for use in seen.values() for port in use.ports):
         return None
-    said = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no RDMA"
-    return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
+    reason = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no RDMA"
+    return Finding(SOCKETS, SUPPORTS, f"tcp: {reason}")
 
 
 def _untrusted(evidence: Evidence) -> Iterator[Finding]:
     """Evidence that a preloaded library or a clock at another speed may have made up proves nothing."""
-    for each in doubts_of_launch(evidence):
-        if each.outcome == CONTRADICTS:
-            yield replace(each, outcome=LACKS)
+    for finding in doubts_of_launch(evidence):
+        if finding.outcome == CONTRADICTS:
+            yield replace(finding, outcome=LACKS)
     if alone := parted(evidence):
         yield Finding("ranks", LACKS, alone)
 

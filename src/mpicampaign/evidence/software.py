@@ -79,7 +79,9 @@ def _starts(evidence: Evidence, claimed: str, name: str) -> bool:
 def _interprets(name: str, first_line: str) -> bool:
     """Whether a program is the interpreter of the script: ``#!/usr/bin/env python3`` may run python3.11."""
     interpreters = [name_of_file(token) for token in first_line.removeprefix("#!").split()]
-    return any(re.fullmatch(rf"{re.escape(each)}[0-9.]*", name) for each in interpreters if each)
+    return any(
+        re.fullmatch(rf"{re.escape(interpreter)}[0-9.]*", name) for interpreter in interpreters if interpreter
+    )
 
 
 def _of_suite(evidence: Evidence, name: str) -> bool:
@@ -104,18 +106,18 @@ def library_findings(evidence: Evidence) -> list[Finding]:
     """One library for all ranks, that of the claim, of the launcher's version."""
     checksums = checksums_of(evidence, "library")
     libraries = {rank: library_of(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
-    for rank, each in libraries.items():
-        if not each.path or not each.content:
+    for rank, library in libraries.items():
+        if not library.path or not library.content:
             return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
     first = min(libraries)
-    for rank, each in libraries.items():
-        differs = each.says and libraries[first].says and each.says != libraries[first].says
-        if each.content != libraries[first].content or differs:
-            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {each}"
+    for rank, library in libraries.items():
+        differs = library.says and libraries[first].says and library.says != libraries[first].says
+        if library.content != libraries[first].content or differs:
+            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {library}"
             return [Finding("MPI library", CONTRADICTS, bad)]
     checks = (_kind, _version, _below_prefix)
-    findings = [each for check in checks for each in check(evidence, libraries[first])]
-    wrong = [each for each in findings if each.outcome == CONTRADICTS]
+    findings = [finding for check in checks for finding in check(evidence, libraries[first])]
+    wrong = [finding for finding in findings if finding.outcome == CONTRADICTS]
     return wrong[:1] or findings
 
 
@@ -140,7 +142,7 @@ def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
     known = evidence.claim.get("libraries", "").split()
     if not known or mapped.content in known or not name_of_file(mapped.path).startswith("libmpi.so"):
         return []
-    ids = ", ".join(each[:_SHOWN] for each in known)
+    ids = ", ".join(version[:_SHOWN] for version in known)
     bad = f"the ranks mapped {mapped}, but below the prefix lies {ids}"
     return [Finding("MPI library", CONTRADICTS, bad)]
 

@@ -81,7 +81,11 @@ def _parts(evidence: Evidence, kind: list[Finding], network: list[Finding]) -> l
     named = "interface" if over_tcp(evidence) else "device"
     if _over_libfabric(evidence):
         refuted = SOCKETS, CONTRADICTS
-        kind = [each for each in kind if each.kind == REPORT or (each.kind, each.outcome) == refuted]
+        kind = [
+            finding
+            for finding in kind
+            if finding.kind == REPORT or (finding.kind, finding.outcome) == refuted
+        ]
     proofs = _proved(f"transport {_claimed(evidence)}", kind)
     if (name := claim.get(named, "")) and claim["transport"] != SHM:
         proofs += _proved(f"{named} {name}", network)
@@ -113,7 +117,7 @@ def _link(evidence: Evidence) -> Finding:
 
 def _proved(part: str, findings: list[Finding]) -> list[Finding]:
     """What proves or contradicts a part; what is missing only where nothing does."""
-    present = [each for each in findings if each.outcome != LACKS]
+    present = [finding for finding in findings if finding.outcome != LACKS]
     return present or [Finding(part, LACKS, f"no evidence: {'; '.join(map(str, findings))}")]
 
 
@@ -171,29 +175,29 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
             bad += f", claimed: {_claimed(evidence)}"
             unknown = _unpaired(exchanged, least)
             return Finding(SOCKETS, LACKS if unknown else CONTRADICTS, unknown or bad)
-    said = _said(total, moved)
+    volumes_text = _said(total, moved)
     if not moved or total < NEARLY_ALL * moved:
-        return Finding(SOCKETS, LACKS, f"{said}; the traffic of this benchmark is not known")
-    return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
+        return Finding(SOCKETS, LACKS, f"{volumes_text}; the traffic of this benchmark is not known")
+    return Finding(SOCKETS, SUPPORTS, f"tcp: {volumes_text}")
 
 
 def _not_tcp(evidence: Evidence, exchanged: Exchanged, due: Payload, seen: Mapping[str, Traffic]) -> Finding:
     """TCP must not have carried the messages; within a host without RDMA that leaves shared memory."""
     claimed, total, moved = _claimed(evidence), exchanged.total, due.moved
-    said = _said(total, moved)
+    volumes_text = _said(total, moved)
     may = _over_libfabric(evidence) and evidence.claim.get("provider") not in WITHOUT_SOCKETS
     if total > NEARLY_NONE * moved and not may:
         if not moved:
-            return Finding(SOCKETS, LACKS, f"{said}; the traffic of this benchmark is not known")
+            return Finding(SOCKETS, LACKS, f"{volumes_text}; the traffic of this benchmark is not known")
         names = ", ".join(sorted(exchanged.interfaces))
-        return Finding(SOCKETS, CONTRADICTS, f"{said}, over interface {names}, claimed: {claimed}")
+        return Finding(SOCKETS, CONTRADICTS, f"{volumes_text}, over interface {names}, claimed: {claimed}")
     if unknown := _unpaired(exchanged, moved):
         return Finding(SOCKETS, LACKS, unknown)
     if claimed != "shm":
-        return Finding(SOCKETS, LACKS, f"{said}, which does not show {claimed}")
+        return Finding(SOCKETS, LACKS, f"{volumes_text}, which does not show {claimed}")
     if other := ports_may_have_carried(seen, due):
-        return Finding(SOCKETS, LACKS, f"{said}, but {other}")
-    return Finding(SOCKETS, SUPPORTS, f"shm: {said}")
+        return Finding(SOCKETS, LACKS, f"{volumes_text}, but {other}")
+    return Finding(SOCKETS, SUPPORTS, f"shm: {volumes_text}")
 
 
 def _said(total: int, moved: float) -> str:
@@ -216,8 +220,8 @@ def _interface(evidence: Evidence, exchanged: Exchanged) -> Finding:
     if (number(evidence.claim.get("ranks_per_node", "")) or 0) > 1:
         allowed.add(LOOPBACK)  # ranks of one node reach each other over it
     others = {name: count for name, count in moved.items() if name not in allowed}
-    said = f"{volume(moved[named])} of {volume(moved.total())} over interface {named}"
+    reason = f"{volume(moved[named])} of {volume(moved.total())} over interface {named}"
     if sum(others.values()) > NEARLY_NONE * moved.total():
-        said += "".join(f", {volume(count)} over {name}" for name, count in sorted(others.items()))
-        return Finding(SOCKETS, LACKS if "?" in others else CONTRADICTS, f"{said}, claimed: {named}")
-    return Finding(SOCKETS, SUPPORTS if moved[named] else LACKS, said)
+        reason += "".join(f", {volume(count)} over {name}" for name, count in sorted(others.items()))
+        return Finding(SOCKETS, LACKS if "?" in others else CONTRADICTS, f"{reason}, claimed: {named}")
+    return Finding(SOCKETS, SUPPORTS if moved[named] else LACKS, reason)

@@ -76,9 +76,9 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
     lines, problems = _read(log)
     states = {(state := _State(curve)).key: state for curve in curves}
     for line in lines:
-        for key, each in line.changes:
+        for key, change in line.changes:
             if key in states:
-                states[key].reported.append(each)
+                states[key].reported.append(change)
     last = {line.tick: line for line in lines}
     done = {tick for tick, line in last.items() if all(key in states for key, _ in line.changes)}
     tested = {tick: line.tested for tick, line in last.items()}
@@ -87,7 +87,7 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
     ticks = {point.tick for curve in curves for point in curve.points}
     for tick in sorted(ticks - done, key=tick_order):
         reported, tested[tick] = _analyse_tick(states.values(), tick)
-        data = [{"curve": key, **each._asdict()} for key, each in reported.items()]
+        data = [{"curve": key, **change._asdict()} for key, change in reported.items()]
         written.append({"tick": tick, "tested": tested[tick], "changes": data})
         new += [(key, tick) for key in reported]
     if write and written:
@@ -119,21 +119,21 @@ class _State:
     def changes(self) -> list[ChangePoint]:
         """The reported changes whose points are there, each once."""
         change_at: dict[int, ChangePoint] = {}
-        for each in self.reported:
-            first, proved = self.places.get(each.first, 0), self.places.get(each.tick, 0)
+        for change in self.reported:
+            first, proved = self.places.get(change.first, 0), self.places.get(change.tick, 0)
             if 0 < first <= proved:
-                change_at.setdefault(first, ChangePoint(first, proved, each.before, each.after, each.p))
+                change_at.setdefault(first, ChangePoint(first, proved, change.before, change.after, change.p))
         return [change_at[index] for index in sorted(change_at)]
 
     def judged(self, tested: int) -> Curve:
         """The curve with its changes; ``tested``: how many curves were, at the tick of its last point."""
         changes = self.changes()
-        starts = [each.index for each in changes]
+        starts = [change.index for change in changes]
         why = why_not_judged(self.values, starts)
         since = self.values[starts[-1] if starts else 0 :]
         return replace(
             self.curve,
-            changes=tuple(replace(each, causes=causes(self.curve, each.index)) for each in changes),
+            changes=tuple(replace(change, causes=causes(self.curve, change.index)) for change in changes),
             not_judged=why,
             smallest=None if why else smallest_change(since, max(tested, 1)),
         )
@@ -161,8 +161,8 @@ def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Repor
             medians = median(values[start:first]), median(values[first:])
             first_tick = state.curve.points[first].tick
             candidates[state.key] = _ReportedChange(first_tick, tick, *medians, candidate.p)
-    passed = false_discoveries_controlled([each.p for each in candidates.values()], tested)
-    real = {key: each for (key, each), ok in zip(candidates.items(), passed, strict=True) if ok}
+    passed = false_discoveries_controlled([candidate.p for candidate in candidates.values()], tested)
+    real = {key: candidate for (key, candidate), ok in zip(candidates.items(), passed, strict=True) if ok}
     for state in at_tick:
         if state.key in real:
             state.reported.append(real[state.key])
@@ -195,10 +195,12 @@ def _checked(line: dict[str, Any]) -> _LogLine:
     changes = []
     for data in line["changes"]:
         numbers = (float(data[name]) for name in ("before", "after", "p"))
-        each = _ReportedChange(str(data["first"]), str(data["tick"]), *numbers)
-        changes.append((str(data["curve"]), each))
-        if not (each.before > 0 and 0 < each.after / each.before < math.inf and 0 <= each.p <= 1):
-            raise ValueError(f"not the numbers of a change: {each.before:g}, {each.after:g}, {each.p:g}")
+        change = _ReportedChange(str(data["first"]), str(data["tick"]), *numbers)
+        changes.append((str(data["curve"]), change))
+        if not (change.before > 0 and 0 < change.after / change.before < math.inf and 0 <= change.p <= 1):
+            raise ValueError(
+                f"not the numbers of a change: {change.before:g}, {change.after:g}, {change.p:g}"
+            )
     return _LogLine(str(line["tick"]), int(line["tested"]), changes)
 
 
@@ -272,7 +274,7 @@ def events(curves: Sequence[Curve]) -> list[Event]:
         for why, alike in grouped(changes, lambda pair: pair[1].causes).items()
         for tick, pairs in _neighbours(alike, places)
     ]
-    return [event for _, event in sorted(made, key=lambda each: each[0], reverse=True)]
+    return [event for _, event in sorted(made, key=lambda dated: dated[0], reverse=True)]
 
 
 _Pair = tuple["Curve", "ChangePoint"]
@@ -280,10 +282,10 @@ _Pair = tuple["Curve", "ChangePoint"]
 
 def _neighbours(pairs: Iterable[_Pair], places: Mapping[str, int]) -> Iterator[tuple[int, list[_Pair]]]:
     """Changes at the tick where most begin, with those next to it; then the same of the others."""
-    left = grouped(pairs, lambda pair: places[_tick(*pair)])
-    while left:
-        most = max(left, key=lambda place: (len(left[place]), -place))
-        yield most, [pair for place in (most - 1, most, most + 1) for pair in left.pop(place, ())]
+    by_place = grouped(pairs, lambda pair: places[_tick(*pair)])
+    while by_place:
+        most = max(by_place, key=lambda place: (len(by_place[place]), -place))
+        yield most, [pair for place in (most - 1, most, most + 1) for pair in by_place.pop(place, ())]
 
 
 def _tick(curve: Curve, change: ChangePoint) -> str:

@@ -41,13 +41,17 @@ class CurveKey:
     lower_is_better: bool | None
 
 
-_DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}
+_DIMENSIONS = {
+    constant.name: constant
+    for constant in vars(dimension).values()
+    if isinstance(constant, dimension.Dimension)
+}
 
 
 def dimension_of(key: CurveKey) -> dimension.Dimension:
     """The dimension by its name; that of a metric of one's own by its unit."""
-    found = _DIMENSIONS.get(key.dimension)
-    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
+    known = _DIMENSIONS.get(key.dimension)
+    return known or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
 class Point(NamedTuple):
@@ -211,10 +215,13 @@ def _points(
 
 
 def _point(tick: str, times: Iterable[str], values: Sequence[float], seen: Sequence[dict[str, str]]) -> Point:
-    facts = seen[0] if all(each == seen[0] for each in seen) else _together(seen)
+    facts = seen[0] if all(facts == seen[0] for facts in seen) else _together(seen)
     return Point(tick, min(filter(None, times), default=""), median(values), len(values), facts)
 
 
 def _together(facts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    names = dict.fromkeys(name for each in facts for name in each)
-    return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}
+    names = dict.fromkeys(name for place_facts in facts for name in place_facts)
+    return {
+        name: ", ".join(sorted({place_facts[name] for place_facts in facts if name in place_facts}))
+        for name in names
+    }

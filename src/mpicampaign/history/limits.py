@@ -103,22 +103,22 @@ def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Pro
     """
     plan = plan_of(campaign_folder)
     declared = {entry.identity(0) for entry in plan.cases}
-    own = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
-    proposed = [propose(curve, wish) for curve in own]
+    curves = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
+    proposed = [propose(curve, wish) for curve in curves]
     proposed += [
         replace(propose(curve, wish), own=False, tests=tests, metric=metric)
         for curve, tests, metric in _other_curves(campaign_folder, plan)
     ]
-    return [fitting(each, of_tests=of_tests) for each in proposed]
+    return [fitting(proposal, of_tests=of_tests) for proposal in proposed]
 
 
-def fitting(found: Proposal, *, of_tests: bool) -> Proposal:
+def fitting(proposal: Proposal, *, of_tests: bool) -> Proposal:
     """The proposal; without its limit where those who would use it have other values."""
-    if of_tests and len(found.tests) > 1:
-        return replace(found, limit=None, why=SEVERAL_TESTS)
-    if of_tests and any(point.n > 1 for point in found.points):
-        return replace(found, limit=None, why=SEVERAL_RUNS)
-    return found if of_tests or found.own else replace(found, limit=None, why=NOT_OWN)
+    if of_tests and len(proposal.tests) > 1:
+        return replace(proposal, limit=None, why=SEVERAL_TESTS)
+    if of_tests and any(point.n > 1 for point in proposal.points):
+        return replace(proposal, limit=None, why=SEVERAL_RUNS)
+    return proposal if of_tests or proposal.own else replace(proposal, limit=None, why=NOT_OWN)
 
 
 def _other_curves(

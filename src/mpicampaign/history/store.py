@@ -118,18 +118,18 @@ class Store:
         return lines
 
     def _take(self, source: Path, name: str) -> str:
-        own = self.pack(name)
-        if own.exists():
-            same = _sha256(own) == _sha256(source)
+        pack = self.pack(name)
+        if pack.exists():
+            same = _sha256(pack) == _sha256(source)
             return f"{name}: {'here already' if same else 'refused: the series here has another content'}"
         try:
             verify(source)
         except BundleError as error:
             return f"{name}: refused: {error}"
-        own.parent.mkdir(parents=True, exist_ok=True)
+        pack.parent.mkdir(parents=True, exist_ok=True)
         self._sweep(name)
-        copy_whole(source, own)
-        _to_disk(own.parent)
+        copy_whole(source, pack)
+        _to_disk(pack.parent)
         return f"{name}: merged"
 
     def _sweep(self, name: str) -> None:

@@ -61,7 +61,7 @@ def account_text(account: Account, verbose: bool = False) -> str:
         for run in runs
         if (label := run.label) and label.requested
     )
-    refusals = _in_short("refused", ((each.place, each.reason) for each in refused), LEDGER)
+    refusals = _in_short("refused", ((entry.place, entry.reason) for entry in refused), LEDGER)
     in_short = (*_folder_lines(runs), *_label_lines(account.labels), *refusals)
     files = len({entry.path for entry in account.entries})
     lines = [

@@ -66,9 +66,9 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
         any_map = ImportMap(name=name, campaign=name, rules=(rule,))
         entries = import_folders(folders, any_map, Path(trial)).entries
     facts = [entry.facts for entry in entries if entry.facts]
-    alike = _all_alike([each for each in facts if not SUITES[each["suite"]].labels])
+    alike = _all_alike([output for output in facts if not SUITES[output["suite"]].labels])
     rules = [*_rules_by_facts(facts), {"label": general}, *_rules_by_path(alike)]
-    notes = (f"# - {each.path.replace(_ANY, '…')} {_MIXED}\n" for each in alike if each.mixed)
+    notes = (f"# - {group.path.replace(_ANY, '…')} {_MIXED}\n" for group in alike if group.mixed)
     data = {"import": name, "campaign": name, "rules": rules}
     text = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True)
     return "".join((_NOTES, *notes, text))
@@ -140,12 +140,12 @@ def _rules_by_facts(outputs: Sequence[Facts]) -> Iterator[_Rule]:
             yield {"when": {"suite": f"^{suite.name}$"}, "label": dict(suite.labels)}
 
 
-def _rules_by_path(found: Sequence[_Alike]) -> Iterator[_Rule]:
+def _rules_by_path(groups: Sequence[_Alike]) -> Iterator[_Rule]:
     """One for each placement: outputs that are alike in path and facts."""
-    beside = Counter(alike.folder for alike in found)
+    beside = Counter(alike.folder for alike in groups)
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()
-    for alike in found:
+    for alike in groups:
         below = alike.folder.removeprefix(common).strip("/") or alike.folder.rpartition("/")[2]
         names = (below, alike.stem if beside[alike.folder] > 1 else "")
         for kind in () if alike.mixed else alike.kinds:
@@ -167,15 +167,15 @@ def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:
     for path in paths.values():
         before, number, after = _last_number(path)
         numbers.setdefault((before, after), set()).add(int(number or 0))
-    found: dict[str, list[Facts]] = {}
+    groups: dict[str, list[Facts]] = {}
     for facts in outputs:
         path = paths[facts["path"]]
         before, number, after = _last_number(path)
         seen = numbers[before, after]
         counted = number and len(seen) > 1 and min(seen) <= 1 and max(seen) - min(seen) + 1 == len(seen)
-        found.setdefault(f"{before}{_ANY}{after}" if counted else path, []).append(facts)
+        groups.setdefault(f"{before}{_ANY}{after}" if counted else path, []).append(facts)
     return [
-        _Alike(path, alike) for path, alike in sorted(found.items()) if path.replace(_ANY, "").isprintable()
+        _Alike(path, alike) for path, alike in sorted(groups.items()) if path.replace(_ANY, "").isprintable()
     ]
 
 

@@ -136,17 +136,17 @@ def find_sources(folders: Iterable[Path]) -> list[ImportSource]:
     for folder in folders:
         root = folder.resolve()
         is_file = root.is_file()
-        kept = "/".join(root.parts[1:][-3 if is_file else -2 :])
-        for source in [ImportSource(root, kept, _refusal(root))] if is_file else _walk(root, kept):
+        top = "/".join(root.parts[1:][-3 if is_file else -2 :])
+        for source in [ImportSource(root, top, _refusal(root))] if is_file else _walk(root, top):
             sources.setdefault(source.file, source)
     return sorted(sources.values(), key=lambda source: source.path)
 
 
-def _walk(root: Path, kept: str) -> Iterator[ImportSource]:
+def _walk(root: Path, top: str) -> Iterator[ImportSource]:
     unreadable: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=unreadable.append):
         inside = Path(folder).relative_to(root).as_posix()
-        prefix = kept if inside == "." else f"{kept}/{inside}"
+        prefix = top if inside == "." else f"{top}/{inside}"
         links = [name for name in folders if Path(folder, name).is_symlink()]
         for name in [*files, *links]:
             file = Path(folder, name)
@@ -154,7 +154,7 @@ def _walk(root: Path, kept: str) -> Iterator[ImportSource]:
     for error in unreadable:
         file = Path(str(error.filename))
         inside = file.relative_to(root).as_posix()
-        yield ImportSource(file, f"{kept}/{inside}", f"this folder cannot be read: {error.strerror}")
+        yield ImportSource(file, f"{top}/{inside}", f"this folder cannot be read: {error.strerror}")
 
 
 def _refusal(file: Path) -> str:

@@ -111,7 +111,9 @@ class _Import:
 
     def entries(self) -> list[Entry]:
         """Those of the ledger, by path; not labelled yet."""
-        outputs = grouped((each for each in self.sources if each.role == OUTPUT), lambda each: each.path)
+        outputs = grouped(
+            (source for source in self.sources if source.role == OUTPUT), lambda source: source.path
+        )
         wanted: set[str] = set()
         for entries, companions in on_two_cores(self._outputs, [*outputs.values()], len(outputs) >= MANY):
             self.known |= entries
@@ -156,7 +158,7 @@ class _Import:
             entry = Entry(source.path, str(source.file), sha256, not reason, reason)
         if entry.kept:
             self.known[f"{source.path}{_NOW}"] = []
-        elif any(each.kept for each in self.known.get(source.path, ())):
+        elif any(entry.kept for entry in self.known.get(source.path, ())):
             entry.path += _NOW  # the copy stays; this is another file of the same name
         self.known[entry.path] = [entry]
         return entry

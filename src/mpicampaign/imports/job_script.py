@@ -139,20 +139,20 @@ def _commands(text: str) -> tuple[str, ...]:
 
 def _without_here_documents(lines: Iterable[str]) -> list[str]:
     """The lines without here documents, except those that hold a job script themselves."""
-    kept: list[str] = []
+    script_lines: list[str] = []
     inside: list[str] = []
     end = ""
     for line in lines:
         if end:
             inside.append(line)
             if line.strip("\t") == end:
-                kept += inside if any(map(_patterns()[0].match, inside)) else []
+                script_lines += inside if any(map(_patterns()[0].match, inside)) else []
                 inside, end = [], ""
             continue
-        kept.append(line)
+        script_lines.append(line)
         document = None if line.lstrip().startswith("#") else _HERE_DOCUMENT.search(line)
         end = document[1] if document else ""
-    return kept + inside
+    return script_lines + inside
 
 
 @cache

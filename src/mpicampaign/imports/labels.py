@@ -139,10 +139,10 @@ def misnamed_facts(rules: Iterable[LabelRule], there: Collection[str]) -> list[s
 
 def _like(fact: str, there: Collection[str]) -> str:
     """A question with the most similar name of the same family; empty where there is none."""
-    family, dot, own = fact.partition(".")
+    family, dot, rest = fact.partition(".")
     names = (name.removeprefix(f"{family}.") for name in there if dot and name.startswith(f"{family}."))
     as_written = {name.casefold(): name for name in sorted(names)}  # names may differ in case alone
-    near = get_close_matches(own.casefold(), as_written, n=1)
+    near = get_close_matches(rest.casefold(), as_written, n=1)
     return f"did you mean '{family}.{as_written[near[0]]}'?" if near else ""
 
 
@@ -206,7 +206,7 @@ def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | Non
         entry.label, entry.reason = (None, label) if isinstance(label, str) else (label, "")
     runs = elsewhere or Runs()
     # of equal outputs, one that has labels counts, and one whose job is known
-    for entry in sorted(entries, key=lambda each: (each.label is None, not each.job, each.order)):
+    for entry in sorted(entries, key=lambda entry: (entry.label is None, not entry.job, entry.order)):
         if other := runs.same(entry.content, entry.job):
             entry.label, entry.reason = None, f"same content as {other}: counted once"
         elif entry.label:
@@ -216,7 +216,9 @@ def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | Non
 
 def _number(entries: Sequence[Entry]) -> None:
     """Number the repeats: those from rules stay, the others take free numbers."""
-    ordered = sorted(entries, key=lambda each: moment(each.facts.get("started", ""), each.job, *each.order))
+    ordered = sorted(
+        entries, key=lambda entry: moment(entry.facts.get("started", ""), entry.job, *entry.order)
+    )
     taken: dict[tuple[object, ...], str] = {}
     for entry in ordered:
         if entry.label and entry.label.repeat is not None:

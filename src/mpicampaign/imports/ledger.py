@@ -116,9 +116,9 @@ def read_ledger(folder: Path) -> list[Entry]:
         entries = [*map(_entry, lines)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {error}") from error
-    for kept in (entry.path for entry in entries if entry.kept):
-        if kept.startswith("/") or ".." in kept.split("/") or "\0" in kept:
-            raise UserError(f"{path} is damaged: {kept!r} is not inside its folder")
+    for name in (entry.path for entry in entries if entry.kept):
+        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+            raise UserError(f"{path} is damaged: {name!r} is not inside its folder")
     return entries
 
 
@@ -146,13 +146,13 @@ def runs_elsewhere(folder: Path) -> Runs:
 
     A run in two imports, as of early versions, belongs to the first import by name.
     """
-    own, elsewhere = Runs(), Runs()
+    here, elsewhere = Runs(), Runs()
     others = sorted(path for path in folder.parent.iterdir() if path != folder and ledger_in(path))
     for entry in _runs(folder) if others else ():
-        own.add(entry.content, entry.job, entry.place)
+        here.add(entry.content, entry.job, entry.place)
     for other in others:
         for entry in _runs(other):
-            if other < folder or not own.same(entry.content, entry.job):
+            if other < folder or not here.same(entry.content, entry.job):
                 elsewhere.add(entry.content, entry.job, f"{entry.place} of import {other.name}")
     return elsewhere
 

@@ -296,5 +296,5 @@ def _placeholder_problems(document: Document, path: Key, rule: LabelRule) -> Ite
 
 def is_fact(name: str) -> bool:
     """Whether a file may have a fact of this name."""
-    family, dot, own = name.partition(".")
-    return name in FACTS or bool(dot and own and family in FAMILIES)
+    family, dot, rest = name.partition(".")
+    return name in FACTS or bool(dot and rest and family in FAMILIES)

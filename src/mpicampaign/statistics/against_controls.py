@@ -76,19 +76,19 @@ class SuspectEvidence:
 
     def scores(self, slower: float | Array) -> Array:
         """Stretches x suspects, without each suspect's slow-down; NaN where it was not measured."""
-        found = np.full((len(self._stretches), len(self.suspects)), np.nan)
+        scores = np.full((len(self._stretches), len(self.suspects)), np.nan)
         shift = np.broadcast_to(slower, len(self.suspects))
-        for row, stretch in zip(found, self._stretches, strict=True):
+        for row, stretch in zip(scores, self._stretches, strict=True):
             costs = stretch.costs - shift[stretch.places]
             below = np.searchsorted(stretch.controls, costs, "left") - (stretch.own & (stretch.costs < costs))
             not_above = np.searchsorted(stretch.controls, costs, "right") - (
                 stretch.own & (stretch.costs <= costs)
             )
-            for own in {*stretch.own.tolist()}:
-                some = stretch.own == own
-                count = len(stretch.controls) - own
+            for own_controls in {*stretch.own.tolist()}:
+                some = stretch.own == own_controls
+                count = len(stretch.controls) - own_controls
                 row[stretch.places[some]] = mean_scores(count, below[some], not_above[some])
-        return found
+        return scores
 
     def probabilities(self, slower: float) -> dict[str, float]:
         """Of each suspect, if it is slower by no more than this."""
@@ -103,8 +103,8 @@ class SuspectEvidence:
         """How many there are for each suspect in its rounds, without itself."""
         controls: list[list[int]] = [[] for _ in self.suspects]
         for stretch in self._stretches:
-            for place, own in zip(stretch.places.tolist(), stretch.own.tolist(), strict=True):
-                controls[place].append(len(stretch.controls) - own)
+            for place, own_controls in zip(stretch.places.tolist(), stretch.own.tolist(), strict=True):
+                controls[place].append(len(stretch.controls) - own_controls)
         return [tuple(sorted(counts)) for counts in controls]
 
     def slower_in(self) -> dict[str, tuple[int, int]]:
@@ -144,14 +144,14 @@ class SuspectEvidence:
 
     def dependent(self) -> list[str]:
         """Suspects whose rounds depend on each other."""
-        own = self._by_suspect()
-        return [suspect for suspect in self.suspects if dependence(own[suspect][:, None]) <= LEVEL / 2]
+        by_suspect = self._by_suspect()
+        return [suspect for suspect in self.suspects if dependence(by_suspect[suspect][:, None]) <= LEVEL / 2]
 
     def all_depend(self) -> bool:
         """Whether rounds depend on each other, over all suspects that were in most rounds."""
-        own = self._by_suspect().values()
-        longest = max(map(len, own), default=0)
-        return dependence(np.transpose([column for column in own if len(column) == longest])) <= LEVEL / 2
+        columns = self._by_suspect().values()
+        longest = max(map(len, columns), default=0)
+        return dependence(np.transpose([column for column in columns if len(column) == longest])) <= LEVEL / 2
 
     def _by_suspect(self) -> dict[str, Array]:
         columns = zip(self.suspects, self.scores(0.0).T, strict=True)
@@ -159,8 +159,8 @@ class SuspectEvidence:
 
 
 def _range(stretch: _Stretch) -> float:
-    every = np.concatenate([stretch.controls, stretch.costs])
-    known = every[np.isfinite(every)]
+    costs = np.concatenate([stretch.controls, stretch.costs])
+    known = costs[np.isfinite(costs)]
     return float(np.ptp(known)) if len(known) else 0.0
 
 

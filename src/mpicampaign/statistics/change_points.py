@@ -253,8 +253,8 @@ def _mad_sigma(values: Sequence[float]) -> float:
 def _spread(rest: Sequence[float], correlation: float, n: int, k: int) -> float:
     """The standard deviation of one value, from those about the middle of either side."""
     lost = n * _variance_of_mean(n, correlation) + k * _variance_of_mean(k, correlation)
-    kept = max(1 - lost / (n + k), 0.1)
-    return math.sqrt(sum(value * value for value in rest) / (n + k) / kept)
+    share_left = max(1 - lost / (n + k), 0.1)
+    return math.sqrt(sum(value * value for value in rest) / (n + k) / share_left)
 
 
 @lru_cache(maxsize=4096)

@@ -82,12 +82,12 @@ def rank_sum_tail(n: int, k: int, most: float) -> tuple[float, ...]:
     """The exact distribution of Mann and Whitney's U for n and k values, from 0 on, up to ``most``."""
     length = 64
     while True:
-        total, summed, found = math.comb(n + k, k), 0, list[float]()
+        total, summed, probabilities = math.comb(n + k, k), 0, list[float]()
         for ways in rank_sum_ways(n, k, length):
             summed += ways
-            found.append(summed / total)
-            if found[-1] > most:
-                return tuple(found[:-1])
+            probabilities.append(summed / total)
+            if probabilities[-1] > most:
+                return tuple(probabilities[:-1])
         length *= 2
 
 

@@ -129,13 +129,16 @@ def dependence(values: Sequence[float]) -> Dependence:
     trends = np.abs(permuted @ (np.arange(len(values)) - (len(values) - 1) / 2))
     products = (permuted[:, 1:] * permuted[:, :-1]).sum(axis=1)
     return Dependence(
-        *(float(np.mean(found >= found[0] - 1e-9 * abs(found[0]))) for found in (trends, products))
+        *(
+            float(np.mean(statistic >= statistic[0] - 1e-9 * abs(statistic[0])))
+            for statistic in (trends, products)
+        )
     )
 
 
 @lru_cache(maxsize=8)
 def _orders(n: int) -> npt.NDArray[np.int32]:
     """The order in which the values came, and others at random, always the same ones."""
-    every = np.tile(np.arange(n, dtype=np.int32), (_PERMUTATIONS + 1, 1))
-    every[1:] = np.random.default_rng(n).permuted(every[1:], axis=1)
-    return every
+    permutations = np.tile(np.arange(n, dtype=np.int32), (_PERMUTATIONS + 1, 1))
+    permutations[1:] = np.random.default_rng(n).permuted(permutations[1:], axis=1)
+    return permutations

@@ -121,8 +121,8 @@ def _refined(
     """The pairs of a slow leaf are a class of their own."""
     class_of = {}
     for pair, name in classes.items():
-        own = sorted({leaves[node] for node in pair if node in leaves} & {*slow})
-        class_of[pair] = ", ".join([name, *own])
+        slow_leaves = sorted({leaves[node] for node in pair if node in leaves} & {*slow})
+        class_of[pair] = ", ".join([name, *slow_leaves])
     return class_of
 
 
@@ -135,8 +135,10 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
     ordered = np.array([mean for mean, _ in known])
     # the standard error of a pair's mean, from the differences between its sweeps
     both = [values for values in of_pairs.values() if len(values) > 1]
-    apart = [abs(first - second) / 2 for first, second, *_ in both if math.isfinite(first + second)]
-    error = float(np.median(apart)) / NORMAL_QUARTILE if apart else math.inf
+    half_differences = [
+        abs(first - second) / 2 for first, second, *_ in both if math.isfinite(first + second)
+    ]
+    error = float(np.median(half_differences)) / NORMAL_QUARTILE if half_differences else math.inf
     edges, fewest = [0], len(effects) // 2
     for place in np.flatnonzero(np.diff(ordered) > _GAP * error) + 1:
         if place - edges[-1] >= fewest and len(known) - place >= fewest:
@@ -150,12 +152,12 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
 
 def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
     """Costs without what their rounds add, by pairs of any class that several rounds have."""
-    left = list(rounds)
+    levelled = list(rounds)
     for _ in range(_POLISH):
-        means = {pair: fmean(costs) for pair, costs in _by_pair(left).items()}
-        shifts = [_median(cost - means[pair] for pair, cost in stretch.costs.items()) for stretch in left]
-        left = [stretch.less(shift) for stretch, shift in zip(left, shifts, strict=True)]
-    return left
+        means = {pair: fmean(costs) for pair, costs in _by_pair(levelled).items()}
+        shifts = [_median(cost - means[pair] for pair, cost in stretch.costs.items()) for stretch in levelled]
+        levelled = [stretch.less(shift) for stretch, shift in zip(levelled, shifts, strict=True)]
+    return levelled
 
 
 # What is left
@@ -300,11 +302,11 @@ def _draw(
         by_class[classes[suspects[suspect]]].append(suspects[suspect])
     drawn: dict[int, Drawn] = {}
     for name, waiting in sorted(by_class.items()) * count:
-        left = waiting
-        while left:
+        undrawn = waiting
+        while undrawn:
             number = first + len(drawn)
             source = random.Random(f"0 {number}")
-            chosen, left = _disjoint(source.sample(left, len(left)), max(len(nodes) // 4, 1))
+            chosen, undrawn = _disjoint(source.sample(undrawn, len(undrawn)), max(len(nodes) // 4, 1))
             free = [node for node in nodes if not any(node in pair for pair in chosen)]
             controls = _matched(source.sample(free, len(free)), name, classes)
             drawn[number] = Drawn([link(pair) for pair in chosen], [link(pair) for pair in controls])
@@ -313,12 +315,12 @@ def _draw(
 
 def _disjoint(pairs: Sequence[Pair], most: int) -> tuple[list[Pair], list[Pair]]:
     """Pairs without a common node, and those that are left."""
-    chosen, left, busy = list[Pair](), list[Pair](), set[str]()
+    chosen, remaining, busy = list[Pair](), list[Pair](), set[str]()
     for pair in pairs:
         fits = len(chosen) < most and busy.isdisjoint(pair)
-        (chosen if fits else left).append(pair)
+        (chosen if fits else remaining).append(pair)
         busy |= {*pair} if fits else set()
-    return chosen, left
+    return chosen, remaining
 
 
 def _matched(nodes: Sequence[str], name: str, classes: Mapping[Pair, str]) -> list[Pair]:

@@ -167,16 +167,16 @@ def stretches(
     fewer sizes must show bands at all of them, with two or more repeats in each.
     """
     long_enough = len(sizes) >= LASTING
-    found = {
+    splits = {
         index: bands
         for index, values in enumerate(rows)
         if (bands := split(values, minimum_gap, resolution, lone=long_enough)) is not None
     }
     needed = min(LASTING, len(sizes))
-    groups = [group for group in _neighbours(sorted(found)) if _longest_row(group) >= needed]
+    groups = [group for group in _neighbours(sorted(splits)) if _longest_row(group) >= needed]
     return tuple(
         _stretch(
-            sizes, rows, {i: found[i] for i in group}, first=group is groups[0], last=group is groups[-1]
+            sizes, rows, {i: splits[i] for i in group}, first=group is groups[0], last=group is groups[-1]
         )
         for group in groups
     )
@@ -219,13 +219,19 @@ def _longest_row(indices: Sequence[int]) -> int:
 
 
 def _stretch(
-    sizes: Sequence[int], rows: Sequence[Sequence[float]], found: dict[int, Split], first: bool, last: bool
+    sizes: Sequence[int],
+    rows: Sequence[Sequence[float]],
+    by_index: dict[int, Split],
+    first: bool,
+    last: bool,
 ) -> Stretch:
-    low, high = min(found), max(found)
-    before = _continued(sizes, rows, found[low], low, range(low - 1, max(low - 3, -1), -1)) if first else None
+    low, high = min(by_index), max(by_index)
+    before = (
+        _continued(sizes, rows, by_index[low], low, range(low - 1, max(low - 3, -1), -1)) if first else None
+    )
     beyond = range(high + 1, min(high + 3, len(sizes)))
-    after = _continued(sizes, rows, found[high], high, beyond) if last else None
-    splits = {sizes[index]: bands for index, bands in found.items()}
+    after = _continued(sizes, rows, by_index[high], high, beyond) if last else None
+    splits = {sizes[index]: bands for index, bands in by_index.items()}
     return Stretch(splits, before, after, opens=low == 0, closes=high == len(sizes) - 1)
 
 

@@ -76,14 +76,16 @@ def outliers(
     if not rows or len(rows[0]) < FEWEST:
         return ()
     distances = [_distances(values) for values in rows]
-    found: dict[int, list[tuple[int, float]]] = {}
+    far_sizes: dict[int, list[tuple[int, float]]] = {}
     for index, size in enumerate(sizes):
         if size in without or not distances[index]:
             continue
         for position in _far(distances, index, resolution / median(rows[index])):
-            found.setdefault(position, []).append((index, distances[index][position]))
+            far_sizes.setdefault(position, []).append((index, distances[index][position]))
     return tuple(
-        _outlier(sizes, position, group) for position in sorted(found) for group in _groups(found[position])
+        _outlier(sizes, position, group)
+        for position in sorted(far_sizes)
+        for group in _groups(far_sizes[position])
     )
 
 
@@ -121,10 +123,10 @@ def _far(distances: Sequence[Sequence[float]], index: int, resolution: float) ->
     return [p for p in candidates if abs(here[p]) > limit and 2 * nearest(p) > abs(here[p])]
 
 
-def _groups(found: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
+def _groups(far_sizes: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
     """Neighbouring sizes at which a repeat is off on the same side."""
     groups: list[list[tuple[int, float]]] = []
-    for index, distance in found:
+    for index, distance in far_sizes:
         last = groups[-1][-1] if groups else None
         if last is not None and index == last[0] + 1 and distance * last[1] > 0:
             groups[-1].append((index, distance))
@@ -194,8 +196,8 @@ def _median_along(values: Array, axis: int = 0) -> Array:
 def off(of_runs: Array) -> Off:
     """Of the effects of all runs, those that are off."""
     candidates = (_apart(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
-    apart = [candidate for candidate in candidates if candidate is not None]
-    return next((runs for runs in apart if runs.judged), apart[0] if apart else Off())
+    known = [candidate for candidate in candidates if candidate is not None]
+    return next((runs for runs in known if runs.judged), known[0] if known else Off())
 
 
 def _apart(of_runs: Array, count: int) -> Off | None:

@@ -224,41 +224,41 @@ def confirmed(
     rounds: Sequence[Round], suspects: Sequence[str], draw: Draw, first: int, limits: Limits
 ) -> Search:
     """A search after its screen; ``first``: number of the first round that confirms."""
-    found = Search(tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
+    search = Search(tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
     numbers, drawn, done, all_depend = {stretch.number for stretch in rounds}, dict[int, Drawn](), 0, False
     for look, share in limits.looks:
-        if not found.open:
+        if not search.open:
             break
-        drawn |= draw(found.open, first + len(drawn), look - done)
+        drawn |= draw(search.open, first + len(drawn), look - done)
         if not drawn.keys() <= numbers:
             break
-        evidence = SuspectEvidence(rounds, drawn, found.open)
+        evidence = SuspectEvidence(rounds, drawn, search.open)
         if not done:  # later ones are chosen by their first rounds, which alone makes rounds depend
             all_depend = evidence.all_depend()
-        found, done = _after_look(found, evidence, limits, look, share), look
-    shown = [one.member for one in found.named] + [one.member for one in found.undecided]
+        search, done = _after_look(search, evidence, limits, look, share), look
+    shown = [suspect.member for suspect in search.named] + [suspect.member for suspect in search.undecided]
     dependent = shown if all_depend else SuspectEvidence(rounds, drawn, shown).dependent()
     due = {
         number: tuple(sorted({*of_round.suspects, *of_round.controls})) for number, of_round in drawn.items()
     }
-    return found._replace(dependent=tuple(dependent), confirm=due)
+    return search._replace(dependent=tuple(dependent), confirm=due)
 
 
-def _after_look(found: Search, evidence: SuspectEvidence, limits: Limits, look: int, share: float) -> Search:
+def _after_look(search: Search, evidence: SuspectEvidence, limits: Limits, look: int, share: float) -> Search:
     margin = limits.margin(look, share)
     alone = evidence.probabilities(math.log1p(limits.tolerance) + margin)
     p = {
         suspect: min(p / share, 1.0)
-        for suspect, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()
+        for suspect, p in holm(dict.fromkeys(search.suspects, 1.0) | alone).items()
     }
     slow = [suspect for suspect in evidence.suspects if p[suspect] <= limits.level]
-    left = [suspect for suspect in evidence.above(limits.nearest(look)) if suspect not in slow]
+    undecided = [suspect for suspect in evidence.above(limits.nearest(look)) if suspect not in slow]
     last = look == limits.looks[-1][0]
-    return found._replace(
-        open=() if last else tuple(left),
-        named=found.named + _named(evidence.of(slow), limits, share, margin, p),
-        undecided=_undecided(evidence.of(left), limits, p) if last else (),
-        looks=found.looks + 1,
+    return search._replace(
+        open=() if last else tuple(undecided),
+        named=search.named + _named(evidence.of(slow), limits, share, margin, p),
+        undecided=_undecided(evidence.of(undecided), limits, p) if last else (),
+        looks=search.looks + 1,
     )
 
 
@@ -280,9 +280,14 @@ def _named(
     )
 
 
-def _undecided(left: SuspectEvidence, limits: Limits, p: Mapping[str, float]) -> tuple[Undecided, ...]:
-    slower, needed = left.rejected(0.5), left.rounds_needed(math.log1p(limits.tolerance), limits.reach)
+def _undecided(
+    open_suspects: SuspectEvidence, limits: Limits, p: Mapping[str, float]
+) -> tuple[Undecided, ...]:
+    slower, needed = (
+        open_suspects.rejected(0.5),
+        open_suspects.rounds_needed(math.log1p(limits.tolerance), limits.reach),
+    )
     return tuple(
         Undecided(suspect, math.expm1(slower[suspect]), p[suspect], needed[suspect])
-        for suspect in left.suspects
+        for suspect in open_suspects.suspects
     )

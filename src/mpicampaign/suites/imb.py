@@ -273,15 +273,15 @@ class _Reader:
         self.tables.append(self.table)
 
     def _describe(self, table: _Table, line: str) -> None:
-        if found := _PROCESSES.match(line):
-            table.ranks = int(found[1])
-            table.qualifiers |= {"threads": found[2]} if found[2] else {}
-        elif found := _GROUPS.match(line):
-            table.groups, table.ranks = int(found[1]), int(found[2])
-        elif found := _MODE.match(line):
-            table.qualifiers["mode"] = found[1].lower()
-        elif found := _WINDOW.match(line):
-            table.qualifiers["window_size"] = found[1]
+        if match := _PROCESSES.match(line):
+            table.ranks = int(match[1])
+            table.qualifiers |= {"threads": match[2]} if match[2] else {}
+        elif match := _GROUPS.match(line):
+            table.groups, table.ranks = int(match[1]), int(match[2])
+        elif match := _MODE.match(line):
+            table.qualifiers["mode"] = match[1].lower()
+        elif match := _WINDOW.match(line):
+            table.qualifiers["window_size"] = match[1]
 
     def _header(self, line: str) -> None:
         text = line[1:].strip()
@@ -289,20 +289,20 @@ class _Reader:
             self.section = "calling"
         elif text.startswith("List of Benchmarks to run"):
             self.section = "list"
-        elif found := _LENGTH.match(line):
+        elif match := _LENGTH.match(line):
             self.section = ""
-            if found[1] == "Minimum":
-                self.minimum = int(found[2])
+            if match[1] == "Minimum":
+                self.minimum = int(match[2])
             else:
-                self.maximum = int(found[2])
+                self.maximum = int(match[2])
         elif text.endswith("lengths were user defined"):
             self.section, self.user_lengths = "", True
         elif self.section == "calling" and text:
             self.calling.append(text)
         elif self.section == "list" and line.startswith("# ") and line[2:3].strip() and " " not in text:
             self.listed.append(text)
-        elif found := _KEY.match(line):
-            self.metadata.setdefault(found[1].lower().replace(" ", "_"), found[2].strip())
+        elif match := _KEY.match(line):
+            self.metadata.setdefault(match[1].lower().replace(" ", "_"), match[2].strip())
 
 
 def _read_lines(text: str) -> _Reader:

@@ -78,7 +78,7 @@ def without_labels(text: str) -> str:
     printed = text.split("\n")
     label = _label(titles[0].label)
     lines = [label.taken_off(line.rstrip("\r")) for line in printed]
-    if sum(line.text != whole.rstrip("\r") for line, whole in zip(lines, printed, strict=True)) < 2:
+    if sum(line.text != unlabelled.rstrip("\r") for line, unlabelled in zip(lines, printed, strict=True)) < 2:
         return text  # a title that is quoted
     for title in titles[1:]:
         if not label.of_title.fullmatch(title.label):

@@ -137,16 +137,16 @@ def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tab
     usual = largest_size(program, (), ranks)
     if not ends or usual is None:
         return ""
-    found = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}"
+    doubt = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}"
     usually = f"{program} usually ends at {format_size(usual)}"
     if arguments is None:
         unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
-        return f"{found}; {usually}: {unknown}" if min(ends) < usual else ""
+        return f"{doubt}; {usually}: {unknown}" if min(ends) < usual else ""
     last = largest_size(program, arguments, ranks)
     if last is None or min(ends) >= last:
         return ""
     expected = f"-m asked for {format_size(last)}" if _option(arguments, "m") else usually
-    return f"{found}; {expected}: it may be cut"
+    return f"{doubt}; {expected}: it may be cut"
 
 
 # ---- the title, by which the program shows where job scripts start several, or are lost; series 3 to 7
@@ -342,8 +342,8 @@ class _Table:
     def end_at_failure(self) -> None:
         """With the rows above the first whose data were wrong: those below are trusted no more."""
         for k, (number, tokens) in enumerate(self.rows if _VALIDATION in self.headings else ()):
-            if (said := tokens[self.headings.index(_VALIDATION)]) != "Pass":
-                self.fault = f"line {number}: validation of {tokens[0]} B: {shown(said)}"
+            if (validation := tokens[self.headings.index(_VALIDATION)]) != "Pass":
+                self.fault = f"line {number}: validation of {tokens[0]} B: {shown(validation)}"
                 del self.rows[k:]
                 break
         if not self.rows:
@@ -359,7 +359,7 @@ def _headings(line: str, number: int) -> tuple[str, ...]:
     """The column headings in a header line; () for any other line."""
     if not _FIRST_HEADING.match(line) or len(line) > 500:
         return ()
-    headings = tuple(found[0] for found in _HEADING.finditer(line.lstrip("# ")))
+    headings = tuple(heading[0] for heading in _HEADING.finditer(line.lstrip("# ")))
     for heading in headings:
         if heading not in _COLUMNS and heading != _VALIDATION and not _PERCENTILE.fullmatch(heading):
             raise OutputError(f"line {number}: unknown heading {shown(heading)}")
@@ -535,24 +535,24 @@ class _Reader:
             self._row_or_other(number, line)
 
     def _remark(self, number: int, line: str) -> bool:
-        if found := _TITLE_LINE.match(line):
+        if match := _TITLE_LINE.match(line):
             if self.title:
                 raise OutputError(f"line {number}: a second title: two outputs in one file")
             check_no_row_above(self.row_above)
-            self.program, self.title, self.version = _program_of_title(line), found[1], found[2] or ""
-        elif found := _PAIRS.match(line):
-            self.pairs = int(found[1])
-            self.metadata |= {"pairs": found[1].lstrip("0") or "0", "window_size": found[2]}
-            self.windows = _Windows() if found[2] == "varied" else self.windows
-        elif found := _DATATYPE.match(line):
+            self.program, self.title, self.version = _program_of_title(line), match[1], match[2] or ""
+        elif match := _PAIRS.match(line):
+            self.pairs = int(match[1])
+            self.metadata |= {"pairs": match[1].lstrip("0") or "0", "window_size": match[2]}
+            self.windows = _Windows() if match[2] == "varied" else self.windows
+        elif match := _DATATYPE.match(line):
             if self.tables and not self.tables[-1].rows:  # 7.2 prints it below the headings
-                self.tables[-1].datatype = found[1]
+                self.tables[-1].datatype = match[1]
             else:
-                self.datatype = found[1]
+                self.datatype = match[1]
         elif buffers := _buffers(line):
             self.metadata["buffers"] = buffers
-        elif found := _REMARK.match(line):
-            self.metadata[found[1].lower().replace(" ", "_")] = found[2]
+        elif match := _REMARK.match(line):
+            self.metadata[match[1].lower().replace(" ", "_")] = match[2]
         else:
             return False
         return True
@@ -578,8 +578,8 @@ class _Reader:
         self.tables.append(_Table(number, headings, self.datatype, fixed_width="  " in line.strip()))
 
     def _row_or_other(self, number: int, line: str) -> None:
-        if found := _START_UP.match(line):
-            self._start_up(number, *map(int, found.groups()))
+        if start_up := _START_UP.match(line):
+            self._start_up(number, *map(int, start_up.groups()))
         elif _HELLO.match(line):
             raise OutputError(f"OSU {self.title} prints no values")
         elif looks_like_row(line):

@@ -83,8 +83,8 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
             raise OutputError(aborted(line, number))
     wanted = metrics_in(reading)
     matches = {title: matches_of(title, about, lines) for title, about in searched_in(reading).items()}
-    over_sizes = {title: found for title, found in matches.items() if found[0].size is not None}
-    single = {title: found[0].value for title, found in matches.items() if title not in over_sizes}
+    over_sizes = {title: of_title for title, of_title in matches.items() if of_title[0].size is not None}
+    single = {title: of_title[0].value for title, of_title in matches.items() if title not in over_sizes}
     if timed := [title for title, about in wanted.items() if not about["pattern"]]:
         if TIME_TO_SOLUTION not in reading:
             raise UnreadError(f"{timed[0]}: its job script recorded no time of the launch")
@@ -120,7 +120,7 @@ def matches_of(title: str, about: Mapping[str, str], lines: Sequence[tuple[int, 
     """
     if fault := check_pattern(about["pattern"]):  # in a plan of somebody else's
         raise UnreadError(f"{title}: {fault}")
-    matches = [found for number, line in lines if (found := match_in(title, about, number, line))]
+    matches = [match for number, line in lines if (match := match_in(title, about, number, line))]
     if not matches:
         raise UnreadError(f"{title}: no line matches {shown(about['pattern'])}")
     if matches[0].size is None:
@@ -144,12 +144,14 @@ def _over_sizes(
     for title in matches:
         column = own_dimension(metrics[title]["unit"], metrics[title]["better"]).column
         names[title] = column if column and column not in names.values() else title
-    values = {title: {match.size or 0: match.value for match in found} for title, found in matches.items()}
+    values = {
+        title: {match.size or 0: match.value for match in of_title} for title, of_title in matches.items()
+    }
     sizes = sorted(set().union(*values.values()))
     columns: dict[str, list[float | None]] = {SIZE: [float(size) for size in sizes]}
     columns |= {names[title]: [of_title.get(size) for size in sizes] for title, of_title in values.items()}
-    kept = {title: metrics[title] for title in matches if names[title] == title}
-    return Series(name, None, columns, dict(qualifiers), kept)
+    titled_metrics = {title: metrics[title] for title in matches if names[title] == title}
+    return Series(name, None, columns, dict(qualifiers), titled_metrics)
 
 
 def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Match | None:

@@ -41,14 +41,14 @@ class Title(NamedTuple):
 @lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
 def announced(text: str) -> list[Title]:
     """The lines that announce outputs, in their order; none that another output holds as its part."""
-    found = [
+    candidates = [
         Title(_first_line(text, start, suite.banner.above), suite)
         for start, line, suite in _with_needles(text)
         if suite.banner.line.match(line)
     ]
     titles = []
     ends: dict[str, int] = {}  # of the last output that holds outputs of a suite
-    for title in _in_order(text, found):
+    for title in _in_order(text, candidates):
         if title.position < ends.get(title.suite.name, 0):
             continue
         titles.append(title)
@@ -61,12 +61,12 @@ def announced(text: str) -> list[Title]:
 
 def labelled_titles(text: str) -> list[Title]:
     """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
-    found = [
+    titles = [
         Title(start, suite, label=line[: match.start()])
         for start, line, suite in _with_needles(text)
         if (match := suite.banner.line.search(line)) and _LABEL.fullmatch(line[: match.start()])
     ]
-    return list(_in_order(text, found))
+    return list(_in_order(text, titles))
 
 
 def detect_suite(text: str) -> str | None:
@@ -285,10 +285,10 @@ def _at_the_same_time(text: str, spans: list[_Span]) -> str:
         return ""
     suites = {span.title.suite.name: span.title.suite for span in spans}.values()
     for span in spans:
-        own = span.title.suite
+        announced_suite = span.title.suite
         for suite in suites:
             closings = text.count(f"\n{suite.end}", span.title.position, span.following) if suite.end else 0
-            if closings > (suite is own) and suite.name not in own.holds:
+            if closings > (suite is announced_suite) and suite.name not in announced_suite.holds:
                 return f"{suite.name} is closed below the title of the {span.named}: printed at the same time"
     return ""
 

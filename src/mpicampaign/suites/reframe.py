@@ -48,10 +48,10 @@ class Variable(NamedTuple):
     @property
     def known_unit(self) -> str:
         """The unit by its usual name: ``MB/s`` for ``MBytes/sec``, ``Gflop/s`` for ``GFLOPS``."""
-        if found := _BYTES.fullmatch(self.unit):
-            return f"{found[1]}B/s"
-        if found := _FLOPS.fullmatch(self.unit):
-            return f"{found[1].upper().replace('K', 'k')}flop/s"
+        if rate := _BYTES.fullmatch(self.unit):
+            return f"{rate[1]}B/s"
+        if rate := _FLOPS.fullmatch(self.unit):
+            return f"{rate[1].upper().replace('K', 'k')}flop/s"
         return _TIMES.get(self.unit, _line(self.unit, 40) or "1")
 
     @property
@@ -98,8 +98,8 @@ def label(name: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9._+-]+", "-", name.replace(" %", "-")).strip("._+-")
     if len(plain) <= _LONGEST and plain and (plain == name or _PLAIN.fullmatch(name)):
         return plain
-    kept = plain[: _LONGEST - 9].rstrip("._+-")
-    return f"{kept or 'test'}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    beginning = plain[: _LONGEST - 9].rstrip("._+-")
+    return f"{beginning or 'test'}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def read(text: str) -> TestCase:
@@ -113,7 +113,7 @@ def read(text: str) -> TestCase:
     try:
         data = json.loads(text)
         del data["reframe_test_case"]
-        variables = {name: _variable(**each) for name, each in data.pop("variables").items()}
+        variables = {name: _variable(**fields) for name, fields in data.pop("variables").items()}
         hosts = tuple(map(str, data.pop("hosts")))
         return TestCase(**{name: str(text) for name, text in data.items()}, hosts=hosts, variables=variables)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
@@ -121,7 +121,7 @@ def read(text: str) -> TestCase:
 
 
 def _variable(unit: object, printed: object, **numbers: float | None) -> Variable:
-    known = {name: None if each is None else float(each) for name, each in numbers.items()}
+    known = {name: None if number is None else float(number) for name, number in numbers.items()}
     return Variable(unit=str(unit), printed=str(printed), **known)
 
 
@@ -134,8 +134,8 @@ def parse(text: str) -> ParsedOutput:
         with ReFrame's reason, when it has none.
     """
     case = read(text)
-    values = {_column(name): each for name, each in case.variables.items()}
-    numbers = {name: _si(each) for name, each in values.items()}
+    values = {_column(name): variable for name, variable in case.variables.items()}
+    numbers = {name: _si(variable) for name, variable in values.items()}
     if not any(value is not None for value in numbers.values()):
         raise OutputError(f"ReFrame reports {_said(case)}")
     series = Series(
@@ -147,7 +147,9 @@ def parse(text: str) -> ParsedOutput:
     missing = [f"{name}: {values[name].printed}" for name, value in numbers.items() if value is None]
     metadata = {"ReFrame": case.result, SESSION: (case.session or case.completed)[:19]}
     metadata[REFRAME_TEST] = _line(f"{case.test} @{case.system}:{case.partition}+{case.environ}", 500)
-    metadata |= {f"reference of {name}": text for name, each in values.items() if (text := _reference(each))}
+    metadata |= {
+        f"reference of {name}": text for name, variable in values.items() if (text := _reference(variable))
+    }
     metadata |= {"not_measured": "; ".join(missing)} if missing else {}
     return ParsedOutput("", metadata, (series,))
 
@@ -179,7 +181,7 @@ def _said(case: TestCase) -> str:
 
 def _line(text: str, longest: int) -> str:
     """A text of somebody else's as one line."""
-    plain = "".join(each if each.isprintable() else " " for each in text)
+    plain = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(plain.split())[:longest]
 
 

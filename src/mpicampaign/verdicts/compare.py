@@ -136,10 +136,10 @@ class Verdict:
         """Why a candidate is not judged; empty where it is."""
         if who in self.judged or not self.pairs:
             return ""
-        own = [pair for both, pair in self.pairs.items() if who in both]
-        if all(pair.runs[who != pair.better] < FEWEST for pair in own):
+        tested = [pair for both, pair in self.pairs.items() if who in both]
+        if all(pair.runs[who != pair.better] < FEWEST for pair in tested):
             return FEW_REPEATS
-        return next((pair.reason for pair in own if pair.reason != FEW_REPEATS), FEW_REPEATS)
+        return next((pair.reason for pair in tested if pair.reason != FEW_REPEATS), FEW_REPEATS)
 
 
 @dataclass(frozen=True)
@@ -258,14 +258,14 @@ def why_untested(pairs: Iterable[tuple[Sequence[TimedRun], Sequence[TimedRun]]])
 
     Of few runs more than half must stand in rows.
     """
-    every: list[Row] = []
+    all_rows: list[Row] = []
     for both in pairs:
         rows = rows_of(both, (0, 1))
         if len(rows) < FEWEST and 2 * len(rows) <= min(map(len, both)):
             unknown = any(run.begin is None for runs in both for run in runs)
             return NO_TIMES if unknown else APART_IN_TIME
-        every += rows
-    return WIDE_ROWS if every and not is_even(every) and width(every) > _HOUR else ""
+        all_rows += rows
+    return WIDE_ROWS if all_rows and not is_even(all_rows) and width(all_rows) > _HOUR else ""
 
 
 def _pair(
@@ -360,18 +360,18 @@ class Question:
     def of_sets(self, sets: npt.NDArray[np.int64]) -> Array | None:
         """The probability that the members of each set are alike; ``None`` where one has too few rows."""
         if not self._all:
-            each = [self._of_set(tuple(members)) for members in sets.tolist()]
-            return None if None in each else np.array(each, dtype=float)
+            chances = [self._of_set(tuple(members)) for members in sets.tolist()]
+            return None if None in chances else np.array(chances, dtype=float)
         costs = np.array([[run.cost for run in row] for row in self._all])
         rows = np.moveaxis(costs[:, sets], 0, 1)
         uneven = self._uneven[sets[:, :, None], sets[:, None, :]].sum(axis=(1, 2))
         m = sets.shape[1]
         within = (uneven <= EVEN * m * (m - 1)) & (len(costs) >= self._threshold)
-        found = np.empty(len(sets))
-        found[within] = aligned_ranks(rows[within])
+        probabilities = np.empty(len(sets))
+        probabilities[within] = aligned_ranks(rows[within])
         values = np.swapaxes(rows[~within], 1, 2).reshape(-1, m * len(costs))
-        found[~within] = plain_ranks(values, [len(costs)] * m)
-        return found
+        probabilities[~within] = plain_ranks(values, [len(costs)] * m)
+        return probabilities
 
     def _of_set(self, members: Members) -> float | None:
         rows = self.rows(members)
@@ -395,8 +395,10 @@ class Question:
     def compared_values(self, members: Members, rows: Sequence[Row]) -> list[list[float]]:
         """All costs of members whose runs nearly all stand in few rows, else those in rows."""
         runs = [self.candidates[who] for who in members]
-        if len(rows) < self._threshold and all(len(rows) >= _IN_ROWS * len(own) for own in runs):
-            return [[run.cost for run in own] for own in runs]
+        if len(rows) < self._threshold and all(
+            len(rows) >= _IN_ROWS * len(candidate_runs) for candidate_runs in runs
+        ):
+            return [[run.cost for run in candidate_runs] for candidate_runs in runs]
         return [[row[place].cost for row in rows] for place in range(len(members))]
 
     def least(self, pair: tuple[int, int]) -> float:
@@ -415,8 +417,8 @@ def _among_all(
     least = [question.least(pair) for pair in known]
     of_pairs = share_of_pairs(k, max(least), LEVEL)
     share = share_of_level(2, k, of_pairs)
-    whole = len(known) == math.comb(k, 2) and k <= MOST
-    if whole and _half(_scaled(np.array(least), share) <= LEVEL + _ROUNDING):
+    all_known = len(known) == math.comb(k, 2) and k <= MOST
+    if all_known and _half(_scaled(np.array(least), share) <= LEVEL + _ROUNDING):
         by_sets = closed(question.of_sets, judged, known, of_pairs, LEVEL)
         if by_sets is not None:
             return FAMILY_WISE, by_sets
@@ -464,13 +466,13 @@ def closed(
         sets = sets[open_pairs[sets[:, :, None], sets[:, None, :]].any(axis=(1, 2))]
         if not len(sets):
             continue
-        found = of_sets(sets)
-        if found is None:
+        chances = of_sets(sets)
+        if chances is None:
             return None
-        found = _scaled(found, shares[m])
+        chances = _scaled(chances, shares[m])
         for a, b in still:
             both = (sets == a).any(axis=1) & (sets == b).any(axis=1)
-            largest[a, b] = max(largest[a, b], float(found[both].max()))
+            largest[a, b] = max(largest[a, b], float(chances[both].max()))
     return largest
 
 

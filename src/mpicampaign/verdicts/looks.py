@@ -147,12 +147,12 @@ def pairs_at_looks(costs: Array, decision: Decision) -> dict[tuple[int, int], fl
 
     At most 5 % of campaigns with candidates that are alike have any of 5 % or less. Of one cell.
     """
-    found: dict[tuple[int, int], float] = {}
+    least: dict[tuple[int, int], float] = {}
     for look in (planned for planned in looks_to_decide(costs.shape[1]) if planned <= decision.rows):
         running = tuple(who for who in range(costs.shape[1]) if decision.left_after.get(who, look) >= look)
         for pair, p in among_all(costs[:look, :, 0], running, OF_LOOK).items():
-            found[pair] = min(found.get(pair, 1.0), p * LEVEL / OF_LOOK)
-    return found
+            least[pair] = min(least.get(pair, 1.0), p * LEVEL / OF_LOOK)
+    return least
 
 
 def _look(costs: Array, candidates: tuple[int, ...], rule: LookRule, last: bool) -> DecidedCell:

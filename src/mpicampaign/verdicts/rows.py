@@ -47,7 +47,7 @@ def rows_of(candidates: Sequence[Sequence[TimedRun]], members: Iterable[int]) ->
     begins = [run.begin or 0.0 for run, _ in runs]
     gaps = [later - earlier for earlier, later in pairwise(begins)]
     pause = PAUSE * max(median(gaps), _CLOCK) if gaps else 0.0
-    found: list[Row] = []
+    rows: list[Row] = []
     row: dict[int, TimedRun] = {}
     for (run, who), gap in zip(runs, [0.0, *gaps], strict=False):
         last = next(reversed(row.values()), run)
@@ -55,9 +55,9 @@ def rows_of(candidates: Sequence[Sequence[TimedRun]], members: Iterable[int]) ->
             row = {}
         row[who] = run
         if len(row) == len(chosen):
-            found.append(tuple(row[who] for who in chosen))
+            rows.append(tuple(row[who] for who in chosen))
             row = {}
-    return found
+    return rows
 
 
 def firsts(rows: Sequence[Row]) -> dict[tuple[int, int], float]:

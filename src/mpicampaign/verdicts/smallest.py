@@ -66,8 +66,8 @@ class Sight(NamedTuple):
         spread = min(self.of_values, self.in_rows or math.inf)
         normal = NormalDist().inv_cdf(1 - LEVEL / 2) + _FOUND  # Student's is larger
         fewest = int((_RANKS * normal * spread / math.log1p(difference)) ** 2)
-        every = range(max(fewest, FEWEST_REPEATS), MOST_REPEATS + 1)
-        return next((n for n in every if (seen := self.at(n)) is not None and seen <= difference), None)
+        counts = range(max(fewest, FEWEST_REPEATS), MOST_REPEATS + 1)
+        return next((n for n in counts if (seen := self.at(n)) is not None and seen <= difference), None)
 
     def _level(self, repeats: int, within: bool) -> float:
         """That of one pair."""
@@ -86,9 +86,9 @@ def smallest_seen(verdict: OfRows) -> Sight | None:
     The spread is that of those that may be the best, where they are several: others may be far noisier. Costs
     are logarithms. Repeats that were added after a report find less than those before it: they do not count.
     """
-    every = {both: pair for both, pair in verdict.pairs.items() if pair.tested}
+    all_tested = {both: pair for both, pair in verdict.pairs.items() if pair.tested}
     best = set(verdict.may_be_best)
-    tested = {both: pair for both, pair in every.items() if best.issuperset(both)} or every
+    tested = {both: pair for both, pair in all_tested.items() if best.issuperset(both)} or all_tested
     if not tested:
         return None
     question, k = verdict.question, len(verdict.judged)
@@ -100,14 +100,14 @@ def smallest_seen(verdict: OfRows) -> Sight | None:
     )
     in_rows = None
     if all(map(is_even, rows.values())):
-        in_rows = fmean(spread_of(a.cost - b.cost for a, b in own) for own in rows.values())
+        in_rows = fmean(spread_of(a.cost - b.cost for a, b in row_pairs) for row_pairs in rows.values())
     repeats = min(
         pair.added.reported if pair.added else min(map(len, question.compared_values(both, rows[both])))
         for both, pair in tested.items()
     )
     has_sets = len(question.rows(tuple(sorted(verdict.judged)))) >= FEWEST_REPEATS  # else Holm's steps
-    by_sets = verdict.error == FAMILY_WISE and len(every) == math.comb(k, 2) and has_sets
-    sight = Sight(k, repeats, in_rows, of_values, 0 if by_sets else len(every))
+    by_sets = verdict.error == FAMILY_WISE and len(all_tested) == math.comb(k, 2) and has_sets
+    sight = Sight(k, repeats, in_rows, of_values, 0 if by_sets else len(all_tested))
     return sight if sight.difference else None
 
 
@@ -175,8 +175,8 @@ def probabilities(repeats: int, within: bool) -> tuple[float, ...]:
             ways = [count + (ways[total - rank] if total >= rank else 0) for total, count in enumerate(ways)]
     else:  # the choices of as many of twice as many ranks by their sum, less the smallest
         ways = rank_sum_ways(repeats, repeats, repeats * repeats + 1)
-    every, found, below = sum(ways), [], 0
+    all_ways, probabilities, below = sum(ways), [], 0
     for count in ways[: (len(ways) + 1) // 2]:
         below += count
-        found.append(min(1.0, 2 * below / every))
-    return tuple(found)
+        probabilities.append(min(1.0, 2 * below / all_ways))
+    return tuple(probabilities)

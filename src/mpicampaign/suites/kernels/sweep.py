@@ -25,10 +25,10 @@ OfSize = dict[str, float | None]  # values of one size, by column
 _Further = Mapping[str, Callable[[list[Row]], OfSize]]
 
 
-def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
+def sweep_layout(variant: str, per_operation: _Further | None = None) -> Layout:
     """The layout of a kernel whose operations differ in the variant, such as ``tree``.
 
-    ``further``: by operation, what is made of the rows of its levels at one size.
+    ``per_operation``: what is made of the rows of its levels at one size.
     """
     return Layout(
         needed={
@@ -40,13 +40,13 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
         },
         names=frozenset({"operation", variant}),
         seconds=frozenset({"seconds", "receive_seconds", "merge_seconds"}),
-        series=lambda frame: _sweep_series(frame, variant, further or {}),
+        series=lambda frame: _sweep_series(frame, variant, per_operation or {}),
         optional=frozenset({"hit"}),
         in_part=True,
     )
 
 
-def _sweep_series(frame: KernelFrame, variant: str, further: _Further) -> tuple[Series, ...]:
+def _sweep_series(frame: KernelFrame, variant: str, per_operation: _Further) -> tuple[Series, ...]:
     def key(row: Row) -> _Key:
         return str(row["operation"]), str(row[variant]), int(row["size"])
 
@@ -64,8 +64,8 @@ def _sweep_series(frame: KernelFrame, variant: str, further: _Further) -> tuple[
     for place, rows in samples.items():
         operation, which, _ = place
         values = _values(rows, sizes[place][0]) | _of_root(levels.get(place, []), depths[operation, which])
-        if operation in further:
-            values |= further[operation](levels.get(place, []))
+        if operation in per_operation:
+            values |= per_operation[operation](levels.get(place, []))
         for name, value in values.items():
             columns.setdefault((operation, which), {}).setdefault(name, []).append(value)
     return tuple(
