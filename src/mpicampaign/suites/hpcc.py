@@ -334,7 +334,7 @@ _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HpccReader:
     """The state while the lines go by."""
 
     started: bool = False
@@ -376,7 +376,7 @@ class _Reader:
 
 def _parse(text: str) -> ParsedOutput:
     """One series of single values."""
-    reader = _Reader()
+    reader = _HpccReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.started:
@@ -385,7 +385,7 @@ def _parse(text: str) -> ParsedOutput:
     return _of_summary(reader) if reader.ended else _of_sections(reader)
 
 
-def _of_sections(reader: _Reader) -> ParsedOutput:
+def _of_sections(reader: _HpccReader) -> ParsedOutput:
     """Of an output that was cut. Releases before 1.4 have no LCG."""
     sections, values = reader.sections, reader.sections.values()
     known = {name for name in _SECTIONS if not name.endswith("_LCG") or name in sections.ended}
@@ -403,7 +403,7 @@ def _of_sections(reader: _Reader) -> ParsedOutput:
     return ParsedOutput(reader.version, metadata, (series,), lacks)
 
 
-def _of_summary(reader: _Reader) -> ParsedOutput:
+def _of_summary(reader: _HpccReader) -> ParsedOutput:
     values, failed = reader.values, reader.sections.failed
     needed = ("VersionMajor", "VersionMinor", "Success", "CommWorldProcs", "HPL_N", *_COLUMNS)
     if absent := [key for key in needed if key not in values]:

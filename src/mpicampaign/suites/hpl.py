@@ -347,7 +347,7 @@ _NO_HEADER = "the header of HPL is missing: empty, cut or another program's"
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HplReader:
     """The state while the lines go by."""
 
     version: str = ""
@@ -462,7 +462,7 @@ class _Reader:
 
 def _parse(text: str) -> ParsedOutput:
     """A series for each row that proves itself."""
-    reader = _Reader()
+    reader = _HplReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     proven = [row for row in reader.rows if not reader.why_not(row)]
@@ -486,7 +486,7 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(reader.version, metadata, tuple(series), lacks)
 
 
-def _lacks(reader: _Reader, proven: int) -> str:
+def _lacks(reader: _HplReader, proven: int) -> str:
     """How many settings are missing, and why; empty for a whole output."""
     reasons = [*filter(None, map(reader.why_not, reader.rows)), *reader.faults]
     if not reader.ended:
@@ -498,7 +498,7 @@ def _lacks(reader: _Reader, proven: int) -> str:
     return missing(reader.settings - proven, reader.settings, "setting", reasons) if reasons else ""
 
 
-def _check_counts(reader: _Reader, proven: int) -> None:
+def _check_counts(reader: _HplReader, proven: int) -> None:
     """Refuse more rows than HPL counts, or than there are settings: they are of another output."""
     total = reader.settings
     passed, failed, skipped = (reader.counts[name] for name in (_PASSED, _FAILED, _SKIPPED))
@@ -513,7 +513,7 @@ def _check_counts(reader: _Reader, proven: int) -> None:
         )
 
 
-def _check_listed(row: HplRow, reader: _Reader) -> None:
+def _check_listed(row: HplRow, reader: _HplReader) -> None:
     """Refuse a row of parameters that were not to run, unless HPL says that it took others."""
     adjusted = set().union(*reader.adjusted.values())
     for name, value in {"N": row.order, "NB": row.block, "P": row.grid[0], "Q": row.grid[1]}.items():
@@ -524,7 +524,7 @@ def _check_listed(row: HplRow, reader: _Reader) -> None:
             raise OutputError(f"line {row.line}: {name} = {value} is not among the parameters to run")
 
 
-def _listed_alike(reader: _Reader) -> Counter[str]:
+def _listed_alike(reader: _HplReader) -> Counter[str]:
     """How often a whole output would have had each row's order, block size and grid."""
     order, block, rows, columns = (reader.listed.get(name, []) for name in ("N", "NB", "P", "Q"))
     grids = [*zip(rows, columns, strict=False)]

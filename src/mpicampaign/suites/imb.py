@@ -120,7 +120,7 @@ _COUNTS = ("#bytes", "#repetitions", "Group", "Msg/sec")
 
 
 @dataclass(slots=True)
-class _Table:
+class _ImbTable:
     """One table as printed. ``stopped``: line -> (row's first tokens, why there are no values)."""
 
     line: int
@@ -188,7 +188,7 @@ def _joined(tokens: Iterable[str]) -> str:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ImbReader:
     """The state while the lines go by."""
 
     version: str = ""
@@ -201,8 +201,8 @@ class _Reader:
     calling: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
     invalid: dict[str, str] = field(default_factory=dict)
-    tables: list[_Table] = field(default_factory=list)
-    table: _Table | None = None  # the one whose rows may follow
+    tables: list[_ImbTable] = field(default_factory=list)
+    table: _ImbTable | None = None  # the one whose rows may follow
     ended: bool = False
     faults: list[str] = field(default_factory=list)  # outside of tables
     row_above: int = 0  # the line of a row above the header
@@ -269,10 +269,10 @@ class _Reader:
             raise OutputError(f"line {number}: {shown(line)} names no benchmark: garbled")
         if self.ended:
             raise OutputError(f"line {number}: a table after the closing line: two outputs in one file")
-        self.section, self.table = "", _Table(line=number, benchmark=match[1])
+        self.section, self.table = "", _ImbTable(line=number, benchmark=match[1])
         self.tables.append(self.table)
 
-    def _describe(self, table: _Table, line: str) -> None:
+    def _describe(self, table: _ImbTable, line: str) -> None:
         if match := _PROCESSES.match(line):
             table.ranks = int(match[1])
             table.qualifiers |= {"threads": match[2]} if match[2] else {}
@@ -305,9 +305,9 @@ class _Reader:
             self.metadata.setdefault(match[1].lower().replace(" ", "_"), match[2].strip())
 
 
-def _read_lines(text: str) -> _Reader:
+def _read_lines(text: str) -> _ImbReader:
     """All lines of an output; tables may still lack rows."""
-    reader, cut = _Reader(), 0 if text.endswith("\n") else text.count("\n") + 1
+    reader, cut = _ImbReader(), 0 if text.endswith("\n") else text.count("\n") + 1
     for number, line in numbered_lines(text):
         table = reader.table if number == cut else None
         if table and (looks_like_row(line) or line.isspace()):
@@ -343,12 +343,12 @@ class _Lengths(NamedTuple):
     element: int | None
     reduced_element: int | None
 
-    def element_of(self, table: _Table) -> int | None:
+    def element_of(self, table: _ImbTable) -> int | None:
         reduces = any(part in table.base_name.lower() for part in _REDUCTIONS)
         return self.reduced_element if reduces else self.element
 
 
-def _lengths(reader: _Reader) -> _Lengths:
+def _lengths(reader: _ImbReader) -> _Lengths:
     """By the header and the calling sequence that it repeats."""
     options = dict(pairwise(" ".join(reader.calling).split()))
     low = options.get("-msglog", "").rpartition(":")[0]
@@ -376,7 +376,7 @@ class _Group(NamedTuple):
     stops: dict[int, int]
 
 
-def _groups(table: _Table) -> list[_Group]:
+def _groups(table: _ImbTable) -> list[_Group]:
     """Those of a -multi 1 table; a single one where it has none."""
     grouped = "Group" in table.headings
     places: dict[str, list[int]] = {} if grouped else {"": []}
@@ -390,7 +390,7 @@ def _groups(table: _Table) -> list[_Group]:
     return [_Group(number, places.get(number, []), stops.get(number, {})) for number in numbers]
 
 
-def _check_rows_there(table: _Table, lengths: _Lengths) -> None:
+def _check_rows_there(table: _ImbTable, lengths: _Lengths) -> None:
     """Refuse a table with rows missing; where only its last ones are, its `fault` says so."""
     if table.ranks is None:
         raise OutputError(f"line {table.line}: no number of processes for {table.benchmark}")
@@ -423,7 +423,7 @@ def _check_rows_there(table: _Table, lengths: _Lengths) -> None:
         table.fault = missing(lost, len(table.rows) + lost, "size", [table.fault])
 
 
-def _check_requested(table: _Table, sizes: list[int], requested: list[int]) -> None:
+def _check_requested(table: _ImbTable, sizes: list[int], requested: list[int]) -> None:
     if len(sizes) == len(requested) or table.stopped:
         return
     reason = f"line {table.line}: {len(sizes)} rows for {table.benchmark}, not {len(requested)}"
@@ -432,7 +432,7 @@ def _check_requested(table: _Table, sizes: list[int], requested: list[int]) -> N
     table.fault = table.fault or reason
 
 
-def _check_first(table: _Table, sizes: list[int], lengths: _Lengths) -> None:
+def _check_first(table: _ImbTable, sizes: list[int], lengths: _Lengths) -> None:
     if lengths.minimum == 0 and sizes[:1] != [0]:
         raise OutputError(f"line {table.line}: the row of 0 B of {table.benchmark} is missing")
     positive = [size for size in sizes if size]
@@ -442,7 +442,7 @@ def _check_first(table: _Table, sizes: list[int], lengths: _Lengths) -> None:
         raise OutputError(f"line {table.line}: {table.benchmark} starts at {positive[0]} B, not {earliest} B")
 
 
-def _lost_at_end(table: _Table, group: str, lines: list[int], sizes: list[int], lengths: _Lengths) -> int:
+def _lost_at_end(table: _ImbTable, group: str, lines: list[int], sizes: list[int], lengths: _Lengths) -> int:
     """How many of the last sizes are missing."""
     if table.stopped or lengths.maximum is None or (sizes and sizes[-1] == lengths.maximum):
         return 0
@@ -460,7 +460,7 @@ def _lost_at_end(table: _Table, group: str, lines: list[int], sizes: list[int], 
     return (lengths.maximum // following).bit_length()
 
 
-def _qualify_repeated_tables(reader: _Reader) -> None:
+def _qualify_repeated_tables(reader: _ImbReader) -> None:
     """A benchmark named twice on the command line has two tables; any other second table is a mix-up."""
     seen: dict[tuple[object, ...], int] = {}
     for table in reader.tables:
@@ -473,7 +473,7 @@ def _qualify_repeated_tables(reader: _Reader) -> None:
             table.qualifiers["table"] = str(seen[key])
 
 
-def _check_equal_sizes(reader: _Reader) -> None:
+def _check_equal_sizes(reader: _ImbReader) -> None:
     """Where the lengths are not printed (IMB-MT, own lengths) all tables must have equally many rows."""
     if reader.maximum is not None:
         return
@@ -528,7 +528,7 @@ _MEBIBYTE = 2.0**20
 _FIRST_DECIMAL_YEAR = 2018  # from then on a printed megabyte is 10^6 bytes, before 2^20
 
 
-def _unit(version: str, tables: list[_Table]) -> float | None:
+def _unit(version: str, tables: list[_ImbTable]) -> float | None:
     """What a printed megabyte is, in bytes; ``None`` where no bandwidth is printed.
 
     The version decides, unless its unit contradicts the rows and the other one fits them all.
@@ -550,7 +550,7 @@ def _unit(version: str, tables: list[_Table]) -> float | None:
     raise OutputError(reasons[stated or MEGABYTE])
 
 
-def _contradiction(tables: list[_Table], unit: float) -> str:
+def _contradiction(tables: list[_ImbTable], unit: float) -> str:
     """Which row cannot have its bandwidth in this unit; empty where all can."""
     for table in tables:
         times = [name for name in ("t[usec]", "t_max[usec]") if name in table.headings]
@@ -566,7 +566,7 @@ def _contradiction(tables: list[_Table], unit: float) -> str:
     return ""
 
 
-def _rate_contradiction(table: _Table, unit: float) -> str:
+def _rate_contradiction(table: _ImbTable, unit: float) -> str:
     rows = zip(table.rows, *map(table.column, ("#bytes", "Mbytes/sec", "Msg/sec")), strict=True)
     for (number, _), size, bandwidth, rate in rows:
         expected = rate * size / unit
@@ -576,7 +576,7 @@ def _rate_contradiction(table: _Table, unit: float) -> str:
     return ""
 
 
-def _time_contradiction(table: _Table, heading: str, unit: float) -> str:
+def _time_contradiction(table: _ImbTable, heading: str, unit: float) -> str:
     """Each row bounds the factor by its print rounding; the bounds of all rows must leave one."""
     low, high = 0.0, float("inf")
     if table.base_name in _FACTORS:
@@ -593,7 +593,7 @@ def _time_contradiction(table: _Table, heading: str, unit: float) -> str:
     return ""
 
 
-def _series_of(table: _Table, unit: float | None) -> list[Series]:
+def _series_of(table: _ImbTable, unit: float | None) -> list[Series]:
     """The table in SI units, one series for each process group."""
     for heading in table.headings:
         if heading not in _COLUMNS and heading != "Group":
@@ -615,7 +615,7 @@ def _check_values(lines: list[int], printed: dict[str, list[float]]) -> None:
             raise OutputError(f"line {number}: the data check found defects: {defects}")
 
 
-def _series(table: _Table, group: _Group, printed: dict[str, list[float]], unit: float | None) -> Series:
+def _series(table: _ImbTable, group: _Group, printed: dict[str, list[float]], unit: float | None) -> Series:
     columns: dict[str, list[float | None]] = {}
     for heading in table.headings:
         if heading != "Group":
@@ -672,14 +672,14 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(reader.version, _metadata(reader), tuple(series), _lacks(reader))
 
 
-def _without_values(reader: _Reader) -> str:
+def _without_values(reader: _ImbReader) -> str:
     lacks, stopped = _lacks(reader), _metadata(reader).get("not_measured", "")
     if reader.tables or reader.invalid or not reader.ended:
         return lacks or (f"no values: {stopped}" if reader.tables else stopped)
     return f"no table; listed to run: {', '.join(reader.listed)} (too few processes?)"
 
 
-def _lacks(reader: _Reader) -> str:
+def _lacks(reader: _ImbReader) -> str:
     """Which tables are missing or cut, and why; empty for a whole output. IMB-MT has no closing line."""
     reasons = [table.fault for table in reader.tables if table.fault] + reader.faults
     threaded = reader.part == "MT"
@@ -694,7 +694,7 @@ def _lacks(reader: _Reader) -> str:
     return missing(len(without), len(reader.listed), "benchmark", reasons) if reasons else ""
 
 
-def _without_rows(reader: _Reader) -> list[str]:
+def _without_rows(reader: _ImbReader) -> list[str]:
     """The listed benchmarks without sound rows; IMB prints nothing where one process is too few."""
     present = {table.base_name for table in reader.tables if table.rows or table.stopped}
     if max((table.ranks or 0 for table in reader.tables), default=0) == 1:
@@ -702,7 +702,7 @@ def _without_rows(reader: _Reader) -> list[str]:
     return [name for name in reader.listed if name not in present and name not in reader.invalid]
 
 
-def _metadata(reader: _Reader) -> dict[str, str]:
+def _metadata(reader: _ImbReader) -> dict[str, str]:
     metadata = reader.metadata | {"part": reader.part}
     if reader.calling:
         metadata["calling_sequence"] = " ".join(" ".join(reader.calling).split())

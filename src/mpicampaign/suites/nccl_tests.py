@@ -290,7 +290,7 @@ _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
 
 
 @dataclass(slots=True)
-class _Reader:
+class _NcclReader:
     """The state while the lines go by. ``starts``: where the values of each place begin in a row."""
 
     output: _Output = field(default_factory=_Output)
@@ -403,7 +403,7 @@ def _number(token: str, line: int, what: str, scale: float = 1) -> _Number | Non
 
 
 def _read_tables(text: str) -> _Output:
-    reader = _Reader()
+    reader = _NcclReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.begun:

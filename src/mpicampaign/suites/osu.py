@@ -285,7 +285,7 @@ _WORD = re.compile(r"(?!(?:Pass|Fail|-?nan|-?inf)(?!\S))\S*[A-Za-z()/<>]")
 
 
 @dataclass(slots=True)
-class _Table:
+class _OsuTable:
     """One table as printed; ``ends``: where the columns of the row before end."""
 
     line: int
@@ -366,7 +366,7 @@ def _headings(line: str, number: int) -> tuple[str, ...]:
     return headings
 
 
-def _series_of(table: _Table, title: str, ranks: int | None, *, with_datatype: bool) -> Series:
+def _series_of(table: _OsuTable, title: str, ranks: int | None, *, with_datatype: bool) -> Series:
     """The table in SI units."""
     if not table.sized and len(table.rows) != 1:
         raise OutputError(f"line {table.line}: {len(table.rows)} rows below the header, not one")
@@ -499,7 +499,7 @@ _INVALID_DATA = "DATA VALIDATION ERROR"
 
 
 @dataclass(slots=True)
-class _Reader:
+class _OsuReader:
     """The state while the lines go by."""
 
     title: str = ""
@@ -508,7 +508,7 @@ class _Reader:
     metadata: dict[str, str] = field(default_factory=dict)
     datatype: str = ""
     pairs: int | None = None
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_OsuTable] = field(default_factory=list)
     start_up: Series | None = None
     windows: _Windows | None = None
     ended: str = ""  # why nothing more is read
@@ -575,7 +575,7 @@ class _Reader:
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
             raise OutputError(f"line {number}: a second header of one table: two outputs in one file")
-        self.tables.append(_Table(number, headings, self.datatype, fixed_width="  " in line.strip()))
+        self.tables.append(_OsuTable(number, headings, self.datatype, fixed_width="  " in line.strip()))
 
     def _row_or_other(self, number: int, line: str) -> None:
         if start_up := _START_UP.match(line):
@@ -597,7 +597,7 @@ class _Reader:
         self.start_up = Series(self.title, ranks, columns)
         self.last = number
 
-    def _take_row(self, table: _Table, number: int, line: str) -> None:
+    def _take_row(self, table: _OsuTable, number: int, line: str) -> None:
         check_row_count(table.rows, number)
         try:
             if not table.fault:
@@ -651,7 +651,7 @@ class _Reader:
 
 def _parse(text: str) -> ParsedOutput:
     """Of each table the rows above the first that is damaged or wrong."""
-    reader, number = _Reader(), 0
+    reader, number = _OsuReader(), 0
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.title:

@@ -68,7 +68,7 @@ _FACTS = {
 
 
 @dataclass(slots=True)
-class _Table:
+class _StreamTable:
     """One table. ``columns``: behind the names of its rows; ``factor``: of its rates; ``rows``: in SI."""
 
     columns: list[str]
@@ -83,7 +83,7 @@ class _Table:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _StreamReader:
     """The state while the lines go by; ``elements``, ``word``: of an array, and bytes of each; 0: unknown."""
 
     titles: int = 0
@@ -94,7 +94,7 @@ class _Reader:
     array: tuple[float, float] = (0.0, 0.0)  # its bytes as printed, and half of the last digit
     wrong_sum: bool = False  # what Dot computes; the arrays are checked by themselves
     metadata: dict[str, str] = field(default_factory=dict)
-    tables: list[_Table] = field(default_factory=list)
+    tables: list[_StreamTable] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
@@ -120,12 +120,12 @@ class _Reader:
         threads = self.metadata.get("threads", "")
         if heading := _HEADING.match(line):
             columns = [_TIMES[name.lower()] for name in _TIME.findall(heading[2])]
-            self.tables.append(_Table(["rate", *columns], _PREFIX[heading[1]], threads))
+            self.tables.append(_StreamTable(["rate", *columns], _PREFIX[heading[1]], threads))
         elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
             named = {f"{unit[0]}_per_sec": "rate", **{f"{name}_runtime": _TIMES[name] for name in _TIMES}}
             columns = [named.get(name, name) for name in line.strip().split(",")[1:]]
             if "rate" in columns:
-                self.tables.append(_Table(columns, _PREFIX[unit[1].capitalize()], threads))
+                self.tables.append(_StreamTable(columns, _PREFIX[unit[1].capitalize()], threads))
 
     def _row(self, number: int, name: str, rest: str) -> None:
         if not self.tables:
@@ -137,7 +137,7 @@ class _Reader:
         except OutputError as error:
             self.faults.append(str(error))
 
-    def _values(self, table: _Table, name: str, tokens: list[str], number: int) -> dict[str, float]:
+    def _values(self, table: _StreamTable, name: str, tokens: list[str], number: int) -> dict[str, float]:
         check_column_count(tokens, table.columns, number)
         printed = dict(zip(table.columns, tokens, strict=True))
         values = {what: scientific(token, number, f"{name}, {what}") for what, token in printed.items()}
@@ -187,7 +187,7 @@ def _parse(text: str) -> ParsedOutput:
     Where ranks printed their outputs at the same time, the series hold the mean, the lowest and the highest
     of their rates.
     """
-    reader = _Reader()
+    reader = _StreamReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.titles:
@@ -198,7 +198,7 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(version, reader.metadata, series, "; ".join(lacks))
 
 
-def _lacks(reader: _Reader, text: str) -> list[str]:
+def _lacks(reader: _StreamReader, text: str) -> list[str]:
     sound = [table for table in reader.tables if table.rows and not table.failed]
     reasons = [table.failed for table in reader.tables if table.failed] + reader.faults
     if reader.validates and not reader.valid and not reasons:
@@ -219,14 +219,14 @@ def _ends_like_row_above(text: str) -> bool:
     return len({line.rstrip()[::-1].find(".") for line in rows}) == 1 and len(rows) == 2
 
 
-def _drop_last_value(table: _Table, text: str) -> None:
+def _drop_last_value(table: _StreamTable, text: str) -> None:
     """Leave out a value that may have had more digits."""
     name, values = table.rows[-1]
     if (cut := _ROW.match(text.rpartition("\n")[2])) and cut[1] == name:
         values.pop(table.columns[-1], None)
 
 
-def _absent(reader: _Reader, functions: list[str]) -> list[str]:
+def _absent(reader: _StreamReader, functions: list[str]) -> list[str]:
     """Functions without a row; programs other than STREAM may be asked for one of them alone."""
     expected = ["Copy", "Mul" if "Mul" in functions else "Scale", "Add", "Triad"]
     if "implementation" in reader.metadata and reader.metadata.get("version", "0")[0] >= "3":
@@ -235,7 +235,7 @@ def _absent(reader: _Reader, functions: list[str]) -> list[str]:
     return [name for name in expected if name not in functions and not alone]
 
 
-def _of_one(reader: _Reader) -> Iterator[Series]:
+def _of_one(reader: _StreamReader) -> Iterator[Series]:
     ranks = int(reader.metadata["ranks"]) if "ranks" in reader.metadata else None
     tables = [table for table in reader.tables if table.rows]
     several = len(tables) > 1
@@ -252,7 +252,7 @@ def _of_one(reader: _Reader) -> Iterator[Series]:
             yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
 
 
-def _of_ranks(reader: _Reader) -> Iterator[Series]:
+def _of_ranks(reader: _StreamReader) -> Iterator[Series]:
     """Lines of ranks may be mixed: each row proves itself, and none may be missing."""
     rates: dict[str, list[float]] = {}
     for name, values in (row for table in reader.tables for row in table.rows):

@@ -99,11 +99,11 @@ class PaperChart:
         """Title, caption with where the figure is from and the size of own linear systems, and values."""
         rows = [result.row for result in self.results if result.row is not None]
         references = dict.fromkeys(result.reference for result in self.results if result.reference)
-        said = f"As {self.figure.name} of R. Rabenseifner, Balance of HPC Systems (2005). {text}"
-        said += f" Own results: the largest N measured, {repeats_of(rows)}." if rows else ""
-        said += f" Hollow: published, {', '.join(references)}." if references else ""
+        caption = f"As {self.figure.name} of R. Rabenseifner, Balance of HPC Systems (2005). {text}"
+        caption += f" Own results: the largest N measured, {repeats_of(rows)}." if rows else ""
+        caption += f" Hollow: published, {', '.join(references)}." if references else ""
         title = f"HPCC: {self.figure.title}"
-        return title, said + _omitted(self.scene, self.without), f"{title}. {alt}"
+        return title, caption + _omitted(self.scene, self.without), f"{title}. {alt}"
 
 
 def short_name(scene: Scene, result: HpccResult) -> str:
@@ -124,8 +124,8 @@ def _full_name(scene: Scene, result: HpccResult) -> str:
 
 def _omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
     """What is left out: results ``without`` the columns, reference BLAS, and runs that do not count."""
-    own = [short_name(scene, result) for result in without if result.row is not None]
-    names = [*own, f"{len(without) - len(own)} published"] if len(own) < len(without) else own
+    lacking = [short_name(scene, result) for result in without if result.row is not None]
+    names = [*lacking, f"{len(without) - len(lacking)} published"] if len(lacking) < len(without) else lacking
     text = f" Without the columns needed: {', '.join(names)}." if names else ""
     refused = with_reference_blas(scene.comparison)
     places = dict.fromkeys(f"{scene.place(row)} {visible(row.case.placement)}" for row in refused)
@@ -195,17 +195,19 @@ def bands(drawing: PaperChart) -> model.BarChart:
     text = "Bandwidths of the rings are per process; ping-pong is that of the worst pair. "
     text += "By falling random ring bandwidth, a platform's results together."
     if without := [result for result in drawing.results if not result.has(NATURAL_RING)]:
-        own = [short_name(drawing.scene, result) for result in without if result.row is not None]
-        published = len(without) - len(own)
-        names = [*own, *([f"the {published} published systems"] if published else [])]
+        lacking = [short_name(drawing.scene, result) for result in without if result.row is not None]
+        published = len(without) - len(lacking)
+        names = [*lacking, *([f"the {published} published systems"] if published else [])]
         text += f" No natural ring, nor its two ratios, of {', '.join(names)}: no such values are there."
     return _bar_chart(drawing, text, [column for band in _BANDS for column in _band(drawing, band)])
 
 
 def _band(drawing: PaperChart, band: _Bars) -> Iterator[model.BarColumn]:
-    drawn = [model.BarSeries(name, colour, drawing.summaries(each)) for name, colour, each in band.series]
-    if series := tuple(each for each in drawn if any(each.bars)):
-        values = [bar for each in series for bar in each.bars]
+    drawn = [
+        model.BarSeries(name, colour, drawing.summaries(quantity)) for name, colour, quantity in band.series
+    ]
+    if series := tuple(bars for bars in drawn if any(bars.bars)):
+        values = [bar for bars in series for bar in bars.bars]
         logarithmic = False if band.dimension == FRACTION else None
         yield model.BarColumn(band.title, _axis(drawing, "", band.dimension, values, logarithmic), series)
 
@@ -244,8 +246,8 @@ def _bar_chart(drawing: PaperChart, text: str, columns: Sequence[model.BarColumn
     lines = []
     for place, member in enumerate(drawing.members):
         bars = [(f"{c.title} {s.name}".strip(), c.across, s.bars[place]) for c in columns for s in c.series]
-        said = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
-        lines.append(f"{member.name}: {', '.join(said)}")
+        medians = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
+        lines.append(f"{member.name}: {', '.join(medians)}")
     texts = drawing.texts(text, "; ".join(lines))
     return model.BarChart(*texts, drawing.members, tuple(columns), BARS, folded=True)
 
@@ -267,8 +269,8 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
         text += " Accumulated: per process × number of processes."
     text += " Lines join results of one platform."
     for column in columns:
-        said = interpolated_text(drawing.results, column, drawing.scene.view)
-        text += f" {said}" if said else ""
+        rates = interpolated_text(drawing.results, column, drawing.scene.view)
+        text += f" {rates}" if rates else ""
     wanted = [(*NAMES[column], whole_system(column)) for column in (HPL, *columns)]
     wanted += [
         (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
@@ -276,8 +278,8 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
     ]
     lines = []
     for member, result in zip(drawing.members, drawing.results, strict=True):
-        found = ((name, dimension, result.summary(each)) for name, dimension, each in wanted)
-        values = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in found if s]
+        summaries = ((name, dimension, result.summary(quantity)) for name, dimension, quantity in wanted)
+        values = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in summaries if s]
         lines.append(f"{member.name}: {', '.join(values)}")
     texts = drawing.texts(text, "; ".join(lines))
     return model.ScatterChart(*texts, drawing.members, tuple(panels), POINTS, folded=True)
@@ -294,14 +296,14 @@ def interpolated_text(results: Iterable[HpccResult], column: str, view: View) ->
     name, dimension = NAMES[column]
     if view.balance_at is None:
         return ""
-    found = [
+    rates = [
         f"{visible(low.system)} {view.quantity(value, _ratio_of(dimension))} ({visible(low.placement)} to "
         f"{visible(high.placement)})"
         for low, high, value in interpolated(results, whole_system(column, HPL), view.balance_at)
     ]
     rate = view.quantity(view.balance_at, FLOPS)
-    said = "; ".join(found) if found else "no platform has results on both sides"
-    return f"{name} / HPL at {rate}, interpolated, not measured: {said}."
+    rates_text = "; ".join(rates) if rates else "no platform has results on both sides"
+    return f"{name} / HPL at {rate}, interpolated, not measured: {rates_text}."
 
 
 def _panel(drawing: PaperChart, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:

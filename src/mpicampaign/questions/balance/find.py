@@ -87,7 +87,8 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
     """A row for each place with HPL and anything to divide by its rate; None if there is none."""
     rows = [row for table in tables for row in table.rows if row.counted]
     sources = {  # by column, then by system, host group and placement
-        column: grouped(_with(column, rows), lambda one: one.row.place[:3]) for column in (_HPL, _RING, _COPY)
+        column: grouped(_with(column, rows), lambda source: source.row.place[:3])
+        for column in (_HPL, _RING, _COPY)
     }
     balanced = [
         _row(hpl, {column: sources[column].get(place, []) for column in (_RING, _COPY)})
@@ -157,8 +158,8 @@ def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
 
 def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
     """The balance of the largest matrix: a rate that is still rising would flatter it."""
-    most = max(hpl, key=lambda one: (one.order, one.row.ranks or 0))
-    chosen = {column: _nearest(most, found) for column, found in others.items()}
+    most = max(hpl, key=lambda source: (source.order, source.row.ranks or 0))
+    chosen = {column: _nearest(most, sources) for column, sources in others.items()}
     reasons = {column: _refusal(most, other) for column, other in chosen.items()}
     fit = {column: other for column, other in chosen.items() if other and not reasons[column]}
     cells = tuple(_cell(metric, most, fit) for metric in METRICS)
@@ -178,11 +179,13 @@ def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
     )
 
 
-def _nearest(hpl: _Source, found: Sequence[_Source]) -> _Source | None:
+def _nearest(hpl: _Source, sources: Sequence[_Source]) -> _Source | None:
     """The same run's, else the most alike."""
-    own = [one for one in found if one.row.case == hpl.row.case and one.row.label == hpl.row.label]
-    alike = [one for one in found if not differing(hpl.row, one.row)]
-    return next(iter([*own, *alike, *found]), None)
+    same_case = [
+        source for source in sources if source.row.case == hpl.row.case and source.row.label == hpl.row.label
+    ]
+    alike = [source for source in sources if not differing(hpl.row, source.row)]
+    return next(iter([*same_case, *alike, *sources]), None)
 
 
 def _refusal(hpl: _Source, other: _Source | None) -> str:
@@ -203,14 +206,14 @@ def differing(mine: Row, other: Row) -> str:
     pairs = list(zip(_alike(other), _alike(mine), strict=True))
     if _libraries(other) & _libraries(mine):
         pairs.pop()  # the same file, whatever the outputs say of it
-    return ", ".join(f"{theirs} and {own}" for theirs, own in pairs if theirs != own)
+    return ", ".join(f"{theirs} and {ours}" for theirs, ours in pairs if theirs != ours)
 
 
 def _alike(row: Row) -> tuple[str, str, str]:
     runs = [run for run, _ in row.curves]
     nodes = "/".join(map(str, sorted({len(run.hosts) for run in runs})))
-    said = (run.metadata.get("mpi_library", "") for run in runs)
-    mpis = dict.fromkeys(library_version(text) or text or "unknown MPI library" for text in said)
+    libraries = (run.metadata.get("mpi_library", "") for run in runs)
+    mpis = dict.fromkeys(library_version(text) or text or "unknown MPI library" for text in libraries)
     return f"{row.ranks} ranks", f"{nodes} node{'' if nodes == '1' else 's'}", " and ".join(mpis)
 
 
@@ -221,10 +224,10 @@ def _libraries(row: Row) -> set[str]:
 
 def _too_small(most: _Source, hpl: Sequence[_Source]) -> str:
     """Why HPL's rate may be higher with a larger matrix, so that the balance is at most what is shown."""
-    smaller = [one for one in hpl if one.order < most.order and one.row.ranks == most.row.ranks]
+    smaller = [source for source in hpl if source.order < most.order and source.row.ranks == most.row.ranks]
     if not smaller:
         return "HPL of one size only: with a larger matrix its rate may be higher"
-    second = max(smaller, key=lambda one: one.order)
+    second = max(smaller, key=lambda source: source.order)
     rise = most.median / second.median - 1
     if rise <= LARGEST_RISE:
         return ""

@@ -85,8 +85,8 @@ class HpccResult:
 
     def summary(self, quantity: Quantity) -> Summary | None:
         """The quantity's median over runs, each divided by its own values; ``None`` without a value."""
-        whole = [run for run in self.runs if run.keys() >= set(quantity.columns)]
-        return summarise([quantity.value(run, self.ranks) for run in whole]) if whole else None
+        complete = [run for run in self.runs if run.keys() >= set(quantity.columns)]
+        return summarise([quantity.value(run, self.ranks) for run in complete]) if complete else None
 
 
 def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
@@ -98,9 +98,9 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     rows = [
         row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row) and row.ranks is not None
     ]
-    own = [_own(max(same, key=_weight)) for same in grouped(rows, lambda row: row.place).values()]
+    measured = [_own(max(same, key=_weight)) for same in grouped(rows, lambda row: row.place).values()]
     published = [result for choice in comparison.references for result in _published(choice)]
-    platforms = grouped([*own, *published], lambda result: result.platform).values()
+    platforms = grouped([*measured, *published], lambda result: result.platform).values()
     ordered = sorted(platforms, key=lambda results: min(map(_order, results)))
     return tuple(result for results in ordered for result in sorted(results, key=_order))
 
@@ -115,11 +115,11 @@ class Interpolated(NamedTuple):
 
 def interpolated(results: Iterable[HpccResult], wanted: Quantity, rate: float) -> Iterator[Interpolated]:
     """Of each platform with results on both sides of the rate (flop/s), on logarithmic scales."""
-    for own in grouped(results, lambda result: result.platform).values():
+    for of_platform in grouped(results, lambda result: result.platform).values():
         points = [
-            (speed.median, found.median, result)
-            for result in own
-            if (speed := result.summary(Quantity(HPL))) and (found := result.summary(wanted))
+            (speed.median, balance.median, result)
+            for result in of_platform
+            if (speed := result.summary(Quantity(HPL))) and (balance := result.summary(wanted))
         ]
         below = [point for point in points if point[0] <= rate]
         above = [point for point in points if point[0] > rate]

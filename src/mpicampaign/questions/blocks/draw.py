@@ -20,35 +20,37 @@ _LEAST = 1.01  # room at either end: a factor
 
 def block_charts(scene: Scene) -> Iterator[DotChart]:
     """One for each benchmark of each design whose candidates have blocks that count."""
-    drawn = [one for one in shown_blocks(scene.comparison, scene.view) if one.blocks]
-    for own in grouped(drawn, lambda one: (one.design, one.title, one.names)).values():
-        yield _chart(f"{own[0].title} in blocks, {own[0].design}", own[:_COLUMNS])
+    drawn = [compared for compared in shown_blocks(scene.comparison, scene.view) if compared.blocks]
+    for alike in grouped(drawn, lambda compared: (compared.design, compared.title, compared.names)).values():
+        yield _chart(f"{alike[0].title} in blocks, {alike[0].design}", alike[:_COLUMNS])
 
 
-def _chart(title: str, own: Sequence[InBlocks]) -> DotChart:
+def _chart(title: str, alike: Sequence[InBlocks]) -> DotChart:
     caption = "Each mark is a block, the same nodes with candidates one after the other: the ratio to "
-    caption += f"{own[0].reference}."
-    caption += "".join(dict.fromkeys(f" {text}." for one in own for text in doubts(one)))
-    said = (
-        f"{name} {one.metric.name}, times {one.reference}: {ratio_text(one.ratio(place, 0))}"
-        for one in own
-        for place, name in enumerate(one.names[1:], 1)
+    caption += f"{alike[0].reference}."
+    caption += "".join(dict.fromkeys(f" {text}." for compared in alike for text in doubts(compared)))
+    ratios = (
+        f"{name} {compared.metric.name}, times {compared.reference}: {ratio_text(compared.ratio(place, 0))}"
+        for compared in alike
+        for place, name in enumerate(compared.names[1:], 1)
     )
-    alt = f"{title}. {'; '.join(said)}"
-    lines = tuple(DotLine("", name, look) for name, look in looks(own[0].names).items())
-    return DotChart(title, caption, alt, lines, tuple(map(_column, own)))
+    alt = f"{title}. {'; '.join(ratios)}"
+    lines = tuple(DotLine("", name, look) for name, look in looks(alike[0].names).items())
+    return DotChart(title, caption, alt, lines, tuple(map(_column, alike)))
 
 
-def _column(found: InBlocks) -> DotColumn:
-    cells = tuple(_cell(found, place) for place in range(len(found.names)))
+def _column(compared: InBlocks) -> DotColumn:
+    cells = tuple(_cell(compared, place) for place in range(len(compared.names)))
     values = [1.0, *(dot.value for cell in cells for dot in cell.dots)]
     room = max((max(values) / min(values)) ** 0.08, _LEAST)
     scale = Scale(min(values) / room, max(values) * room)
-    return DotColumn(found.metric.name, Axis(f"times {found.reference}", RATIO, Unit("", 1.0), scale), cells)
+    return DotColumn(
+        compared.metric.name, Axis(f"times {compared.reference}", RATIO, Unit("", 1.0), scale), cells
+    )
 
 
-def _cell(found: InBlocks, place: int) -> DotCell:
-    ratios = [(within(block)[place], block.disturbed) for block in found.blocks]
+def _cell(compared: InBlocks, place: int) -> DotCell:
+    ratios = [(within(block)[place], block.disturbed) for block in compared.blocks]
     dots = tuple(Dot(ratio, disturbed) for ratio, disturbed in ratios if ratio is not None)
     summary = summarise([dot.value for dot in dots]) if dots else None
     return DotCell(dots, summary, "" if summary else "time limit")

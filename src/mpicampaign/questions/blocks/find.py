@@ -153,7 +153,9 @@ class InBlocks:
     def of(self, row: Row) -> CandidateVerdict | None:
         """A row's own against the reference."""
         place = self.place_of(row)
-        return next((one for one in self.verdicts if (one.other, one.candidate) == (0, place)), None)
+        return next(
+            (verdict for verdict in self.verdicts if (verdict.other, verdict.candidate) == (0, place)), None
+        )
 
     def in_order(self, pair: engine.PairVerdict) -> tuple[str, str]:
         """The names of two, the better one first."""
@@ -161,7 +163,7 @@ class InBlocks:
 
     def better_than(self, row: Row) -> tuple[str, ...]:
         """The names of those that a row is shown to be better than."""
-        place, pairs = self.place_of(row), (one.pair for one in self.verdicts if one.pair.shown)
+        place, pairs = self.place_of(row), (verdict.pair for verdict in self.verdicts if verdict.pair.shown)
         return tuple(self.names[pair.worse] for pair in pairs if pair.better == place)
 
     def ratio(self, candidate: int, other: int) -> Ratio:
@@ -199,8 +201,8 @@ class InBlocks:
 
 def is_of(shown: Case, case: Case) -> bool:
     """Whether it is the case, or that in one state of the machine, or with ranks that share cores."""
-    own = replace(shown, placement=case.placement)
-    return own == case and (shown == case or shown.placement.startswith(f"{case.placement} ("))
+    placed = replace(shown, placement=case.placement)
+    return placed == case and (shown == case or shown.placement.startswith(f"{case.placement} ("))
 
 
 # From records
@@ -208,9 +210,11 @@ def is_of(shown: Case, case: Case) -> bool:
 
 def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
     """All metrics of which two candidates have values; ``sizes``: as `choose_metrics` wants them."""
-    own = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
-    designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
-    return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
+    in_blocks = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
+    designs = grouped(
+        in_blocks, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark))
+    )
+    return tuple(compared for runs in designs.values() for compared in _of_benchmark(runs, sizes))
 
 
 def is_of_race(record: Record) -> bool:
@@ -249,8 +253,12 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
 
 def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
     """That of a run whose values mean what its label says."""
-    own = (one for one in run.series if (series_label(run.case, one.label), one.ranks) == (label, ranks))
-    return next(own, None) if run.sound else None
+    same_series = (
+        series
+        for series in run.series
+        if (series_label(run.case, series.label), series.ranks) == (label, ranks)
+    )
+    return next(same_series, None) if run.sound else None
 
 
 def series_label(case: Case, label: str) -> str:
@@ -265,9 +273,9 @@ _Members = dict["Case", dict[int, "Record"]]  # by repeat
 def _of_series(
     members: _Members, title: str, label: str, ranks: int | None, sizes: Sequence[int]
 ) -> Iterator[InBlocks]:
-    every = [run for of_case in members.values() for run in of_case.values()]
-    printed = [series for run in every if (series := series_of(run, label, ranks))]
-    first = every[0]
+    all_runs = [run for of_case in members.values() for run in of_case.values()]
+    printed = [series for run in all_runs if (series := series_of(run, label, ranks))]
+    first = all_runs[0]
     names = candidate_names(list(members))
     for metric in choose_metrics(first.suite, printed, sizes):
         values = {case: values_of(metric, runs.values(), label, ranks) for case, runs in members.items()}
@@ -327,9 +335,11 @@ def _blocks(
     """
     blocks, left_out = list[CountedBlock](), list[LeftOut]()
     repeats = sorted({repeat for runs in members.values() for repeat in runs})
-    beside = side_by_side({n: [own[n] for own in members.values() if n in own] for n in repeats})
+    beside = side_by_side(
+        {n: [of_repeat[n] for of_repeat in members.values() if n in of_repeat] for n in repeats}
+    )
     for repeat in repeats:
-        runs = {case: own[repeat] for case, own in members.items() if repeat in own}
+        runs = {case: of_repeat[repeat] for case, of_repeat in members.items() if repeat in of_repeat}
         if all(run.status == MISSING for run in runs.values()):
             continue
         known = {case: values[case].get(repeat) for case in members}
@@ -354,7 +364,7 @@ def _blocks(
     if len(quiet) >= min(enough, asked):
         return quiet, tuple(left_out)
     counted = {block.repeat for block in blocks}  # of a busy machine
-    return tuple(blocks), tuple(one for one in left_out if one.repeat not in counted)
+    return tuple(blocks), tuple(block for block in left_out if block.repeat not in counted)
 
 
 def _why_none(run: Record | None) -> str:

@@ -49,7 +49,7 @@ _NAMED = 3  # comparisons and blocks in a sentence
 
 def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
     """The headline metrics, or those asked for."""
-    return [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
+    return [compared for compared in comparison.blocks if compared.metric.headline or view.only.metrics]
 
 
 # Answers
@@ -57,35 +57,37 @@ def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
 
 def block_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
     """One for each metric of each design, which stands in the title where there are several."""
-    several = len({one.design for one in comparison.blocks}) > 1
-    for one in shown_blocks(comparison, view):
-        rows = [_row_of(comparison, one, place) for place in range(len(one.cases))]
-        every = [
+    several = len({compared.design for compared in comparison.blocks}) > 1
+    for compared in shown_blocks(comparison, view):
+        rows = [_row_of(comparison, compared, place) for place in range(len(compared.cases))]
+        candidates = [
             Candidate(
                 name,
-                MetricCell(row, next((cell for cell in row.cells if cell.metric == one.metric), None), view),
-                *one.costs_to_reference(place),
-                name in one.leaders,
+                MetricCell(
+                    row, next((cell for cell in row.cells if cell.metric == compared.metric), None), view
+                ),
+                *compared.costs_to_reference(place),
+                name in compared.leaders,
             )
-            for place, (name, (_, row)) in enumerate(zip(one.names, rows, strict=True))
+            for place, (name, (_, row)) in enumerate(zip(compared.names, rows, strict=True))
         ]
-        candidates = tuple(sorted(every, key=lambda candidate: candidate.ratio or math.inf))
+        in_order = tuple(sorted(candidates, key=lambda candidate: candidate.ratio or math.inf))
         yield Answer(
             rows[0][0],
-            (f"{one.design}, " if several else "") + metric_title(one),
-            outcome(one),
-            (*block_sentences(one), *unverified(candidates)),
-            candidates=candidates,
-            unit=view.unit_of(one.metric.dimension),
-            blocks=one,
+            (f"{compared.design}, " if several else "") + metric_title(compared),
+            outcome(compared),
+            (*block_sentences(compared), *unverified(in_order)),
+            candidates=in_order,
+            unit=view.unit_of(compared.metric.dimension),
+            blocks=compared,
         )
 
 
 def _row_of(comparison: Comparison, compared: InBlocks, place: int) -> tuple[Table, Row]:
     """A candidate's row with the series, or any where all its runs met their time limit."""
     rows = [(table, row) for table in comparison.tables for row in table.rows]
-    own = ((table, row) for table, row in rows if compared.place_of(row) == place)
-    return next(own, None) or next(pair for pair in rows if is_of(pair[1].case, compared.cases[place]))
+    of_place = ((table, row) for table, row in rows if compared.place_of(row) == place)
+    return next(of_place, None) or next(pair for pair in rows if is_of(pair[1].case, compared.cases[place]))
 
 
 # Sentences
@@ -113,8 +115,8 @@ def block_sentences(compared: InBlocks) -> Iterator[str]:
             added = verdict.pair.added
             basis = text_of_added(added, "block") if added else f"{_blocks(compared)}, ranked within blocks"
             yield f"{_contrast(compared, verdict)}: {basis}, {_p(verdict)}."
-    if alike := [one for one in compared.verdicts if one.word == NOT_SHOWN]:
-        named = first_few([_not_shown(compared, one) for one in alike], _NAMED, "")
+    if alike := [verdict for verdict in compared.verdicts if verdict.word == NOT_SHOWN]:
+        named = first_few([_not_shown(compared, verdict) for verdict in alike], _NAMED, "")
         yield f"No difference shown in {_blocks(compared)}: {listed(named)}."
         if added := alike[0].pair.added:
             yield f"{text_of_added(added, 'block')}."
@@ -199,17 +201,17 @@ def doubts(compared: InBlocks) -> Iterator[str]:
 def _what_would_decide(compared: InBlocks) -> Iterator[str]:
     """New blocks, where too many were left out as their runs are of several times."""
     placements = dict.fromkeys(case.placement for case in compared.cases)
-    apart = any(kind == OTHER_TIME for one in compared.left_out for _, kind in one.reasons)
-    if apart and len(compared.blocks) < compared.enough and len(placements) > 1:
+    other_time = any(kind == OTHER_TIME for block in compared.left_out for _, kind in block.reasons)
+    if other_time and len(compared.blocks) < compared.enough and len(placements) > 1:
         yield visible(f"New blocks of all of them would decide: run --again {joined(placements)}")
 
 
-def _left_out(one: LeftOut) -> str:
+def _left_out(block: LeftOut) -> str:
     """``block 3 (TCP failed)``."""
-    for kind, said in ((OTHER_NODES, "not all on the same nodes"), (OTHER_TIME, "not all at the same time")):
-        if all(reason == kind for _, reason in one.reasons):
-            return f"block {one.repeat} ({said})"
-    return f"block {one.repeat} ({', '.join(f'{name} {kind_name(kind)}' for name, kind in one.reasons)})"
+    for kind, why in ((OTHER_NODES, "not all on the same nodes"), (OTHER_TIME, "not all at the same time")):
+        if all(reason == kind for _, reason in block.reasons):
+            return f"block {block.repeat} ({why})"
+    return f"block {block.repeat} ({', '.join(f'{name} {kind_name(kind)}' for name, kind in block.reasons)})"
 
 
 def lead(comparison: Comparison, view: View) -> str:
@@ -220,22 +222,26 @@ def lead(comparison: Comparison, view: View) -> str:
     designs = shown_blocks(comparison, view)
     if not designs:
         return ""
-    best = Counter(one.best for one in designs if one.best)
-    if best and all(one.compared == ALL_PAIRS for one in designs):
+    best = Counter(compared.best for compared in designs if compared.best)
+    if best and all(compared.compared == ALL_PAIRS for compared in designs):
         counts = [f"{names} is the best in {count}" for names, count in best.most_common(_NAMED)]
-        every = f"{len(designs)} comparison{'s' * (len(designs) > 1)}"
-        return f"Within blocks: {listed(counts)} of {every}"
-    pairs = [(one.in_order(each.pair), each.pair.shown) for one in designs for each in one.verdicts]
+        comparisons = f"{len(designs)} comparison{'s' * (len(designs) > 1)}"
+        return f"Within blocks: {listed(counts)} of {comparisons}"
+    pairs = [
+        (compared.in_order(verdict.pair), verdict.pair.shown)
+        for compared in designs
+        for verdict in compared.verdicts
+    ]
     asked = Counter(frozenset(pair) for pair, _ in pairs)
     shown = Counter(pair for pair, is_shown in pairs if is_shown)
     if not shown:
-        few = all(outcome(one) == FEW for one in designs)
+        few = all(outcome(compared) == FEW for compared in designs)
         return f"Within blocks: {FEW if few else 'no difference shown'}"
-    said = []
+    parts = []
     for pair, count in shown.most_common(_NAMED):
         of = asked[frozenset(pair)]
-        said.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
-    return f"Within blocks: {'; '.join(said)}"
+        parts.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
+    return f"Within blocks: {'; '.join(parts)}"
 
 
 # Tables
@@ -247,20 +253,24 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     if not shown:
         return []
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
-    for own in _by_design(shown):
-        grid = _grid(own)
+    for alike in _by_design(shown):
+        grid = _grid(alike)
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
-        said = tuple(_doubts_of(own))
-        nodes += [Items(said)] if said else []
-        nodes += [node for one in own for node in _ratio_nodes(one)] if each_block else []
+        sentences = tuple(_doubts_of(alike))
+        nodes += [Items(sentences)] if sentences else []
+        nodes += [node for compared in alike for node in _ratio_nodes(compared)] if each_block else []
     return nodes
 
 
-def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
+def _doubts_of(alike_designs: Sequence[InBlocks]) -> Iterator[str]:
     """Each once, with the metrics that it concerns where these are not all of the benchmark."""
-    said = [(one.title, text, one.metric.name) for one in own for text in doubts(one)]
-    for (title, text), alike in grouped(said, lambda each: each[:2]).items():
-        few = len(alike) < sum(one.title == title for one in own)
+    texts = [
+        (compared.title, text, compared.metric.name)
+        for compared in alike_designs
+        for text in doubts(compared)
+    ]
+    for (title, text), alike in grouped(texts, lambda text_of: text_of[:2]).items():
+        few = len(alike) < sum(compared.title == title for compared in alike_designs)
         yield f"{title}{', ' + listed([name for *_, name in alike]) if few else ''}: {text}"
 
 
@@ -270,18 +280,24 @@ def block_grids(comparison: Comparison, view: View) -> list[Grid]:
 
 
 def _by_design(shown: Sequence[InBlocks]) -> Iterable[list[InBlocks]]:
-    return grouped(shown, lambda one: (one.cases[0].machine, one.design)).values()
+    return grouped(shown, lambda compared: (compared.cases[0].machine, compared.design)).values()
 
 
-def _of_pairs(own: Sequence[InBlocks]) -> bool:
-    return any(one.compared == ALL_PAIRS or one.reference != own[0].reference for one in own)
+def _of_pairs(alike: Sequence[InBlocks]) -> bool:
+    return any(
+        compared.compared == ALL_PAIRS or compared.reference != alike[0].reference for compared in alike
+    )
 
 
-def _grid(own: Sequence[InBlocks]) -> Grid:
+def _grid(alike: Sequence[InBlocks]) -> Grid:
     """Each candidate against the reference, or all pairs, of which each line names both."""
-    title = f"{own[0].design}: ratio " + ("of all pairs" if _of_pairs(own) else f"to {own[0].reference}")
+    title = f"{alike[0].design}: ratio " + (
+        "of all pairs" if _of_pairs(alike) else f"to {alike[0].reference}"
+    )
     header = ("", "candidate", "blocks", "ratio", "interval", "p", "verdict")
-    lines = tuple(_line(one, verdict, _of_pairs(own)) for one in own for verdict in one.verdicts)
+    lines = tuple(
+        _line(compared, verdict, _of_pairs(alike)) for compared in alike for verdict in compared.verdicts
+    )
     return Grid(title, 2, header, lines, remarks=1, role="sortable", label=title)
 
 
@@ -300,7 +316,7 @@ def _line(compared: InBlocks, verdict: CandidateVerdict, of_pairs: bool) -> Line
 
 def block_ratios(comparison: Comparison, view: View) -> list[Fold]:
     """The tables of each block, folded."""
-    nodes = tuple(node for one in shown_blocks(comparison, view) for node in _ratio_nodes(one))
+    nodes = tuple(node for compared in shown_blocks(comparison, view) for node in _ratio_nodes(compared))
     return [Fold("The ratios in each block, with its nodes", nodes)] if nodes else []
 
 

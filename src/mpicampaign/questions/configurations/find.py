@@ -70,8 +70,8 @@ def configurations(records: Iterable[Record]) -> tuple[Configurations, ...]:
     groups = grouped(
         known, lambda record: (site_of(record), record.case.machine[0], defined_name(record.case.machine[1]))
     )
-    every = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
-    return tuple(group for group in every if group.odd)
+    by_group = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
+    return tuple(group for group in by_group if group.odd)
 
 
 def odd_nodes(records: Iterable[Record]) -> tuple[OddNodes, ...]:

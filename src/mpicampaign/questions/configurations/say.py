@@ -20,24 +20,24 @@ _NAMED = 3  # nodes by their full names
 _WIDTH = 80  # of a list of nodes in a sentence
 
 
-def configuration_lines(found: Sequence[Configurations]) -> Iterator[str]:
+def configuration_lines(groups: Sequence[Configurations]) -> Iterator[str]:
     """``2 nodes of milan are configured unlike the others: n[07,12].``"""
-    for each in found:
-        nodes, group = [node for odd in each.odd for node in odd.nodes], visible(each.host_group)
+    for group in groups:
+        nodes, host_group = [node for odd in group.odd for node in odd.nodes], visible(group.host_group)
         names = clip(visible(fold(nodes)), _WIDTH)
-        if not any(difference.usual for odd in each.odd for difference in odd.differences):
-            yield f"The nodes of {group} are not configured alike: {names}."
+        if not any(difference.usual for odd in group.odd for difference in odd.differences):
+            yield f"The nodes of {host_group} are not configured alike: {names}."
         else:
-            are = f"node of {group} is" if len(nodes) == 1 else f"nodes of {group} are"
+            are = f"node of {host_group} is" if len(nodes) == 1 else f"nodes of {host_group} are"
             yield f"{len(nodes)} {are} configured unlike the others: {names}."
 
 
-def configuration_nodes(found: Sequence[Configurations], level: int = 2) -> list[Node]:
+def configuration_nodes(groups: Sequence[Configurations], level: int = 2) -> list[Node]:
     """A line for all nodes with the same differences; nothing where all nodes agree."""
     lines = tuple(
-        f"{_named(odd.nodes)} of {visible(each.host_group)}: {visible('; '.join(map(str, odd.differences)))}"
-        for each in found
-        for odd in each.odd
+        f"{_named(odd.nodes)} of {visible(group.host_group)}: {visible('; '.join(map(str, odd.differences)))}"
+        for group in groups
+        for odd in group.odd
     )
     return [Heading(TITLE, level), Items(lines), Paragraph(MEANING, "legend")] if lines else []
 
@@ -47,9 +47,9 @@ def _named(nodes: Sequence[str]) -> str:
     return f"{len(nodes)} nodes ({visible(fold(nodes))})" if len(nodes) > _NAMED else visible(listed(nodes))
 
 
-def configuration_file(found: Sequence[Configurations]) -> dict[str, str]:
+def configuration_file(groups: Sequence[Configurations]) -> dict[str, str]:
     """The differences as JSON, by the name of the file; empty where all nodes agree."""
-    groups = [
+    entries = [
         {
             "system": group.system,
             "host_group": group.host_group,
@@ -58,7 +58,7 @@ def configuration_file(found: Sequence[Configurations]) -> dict[str, str]:
                 for odd in group.odd
             ],
         }
-        for group in found
+        for group in groups
     ]
-    text = json.dumps({"host_groups": groups}, indent=1, ensure_ascii=False) + "\n"
-    return {FILE: text if found else ""}
+    text = json.dumps({"host_groups": entries}, indent=1, ensure_ascii=False) + "\n"
+    return {FILE: text if entries else ""}

@@ -64,28 +64,28 @@ def _ranks(pairs: _Pairs) -> list[int]:
     return sorted({rank for key in (*pairs.latency, *pairs.bandwidth) for rank in key})
 
 
-def _maps(scene: Scene, table: Table, row: Row, found: Sequence[_Pairs]) -> Iterator[CoreMap]:
+def _maps(scene: Scene, table: Table, row: Row, runs: Sequence[_Pairs]) -> Iterator[CoreMap]:
     """The medians of the runs whose ranks lie as in the first one."""
-    first = found[0]
-    alike = [pairs for pairs in found if pairs.levels == first.levels and _ranks(pairs) == _ranks(first)]
+    first = runs[0]
+    alike = [pairs for pairs in runs if pairs.levels == first.levels and _ranks(pairs) == _ranks(first)]
     name = scene.name(table, row)
-    said = _layout_text(first, alike, found) + left_out(scene, [row])
+    layout = _layout_text(first, alike, runs) + left_out(scene, [row])
     latency = _medians([pairs.latency for pairs in alike])
     bandwidth = _medians([pairs.bandwidth for pairs in alike])
     if latency:
-        yield _map(scene, f"latency of 8 B between ranks, {name}", first, latency, TIME, said)
+        yield _map(scene, f"latency of 8 B between ranks, {name}", first, latency, TIME, layout)
     if bandwidth:
         title = f"bandwidth of {_BANDWIDTH_BYTES} B between ranks, {name}"
-        yield _map(scene, title, first, bandwidth, BANDWIDTH, said)
+        yield _map(scene, title, first, bandwidth, BANDWIDTH, layout)
 
 
 def _medians(runs: Sequence[_Values]) -> _Values:
-    found = grouped(((key, value) for run in runs for key, value in run.items()), lambda pair: pair[0])
-    return {key: median([value for _, value in pairs]) for key, pairs in found.items()}
+    by_pair = grouped(((key, value) for run in runs for key, value in run.items()), lambda pair: pair[0])
+    return {key: median([value for _, value in pairs]) for key, pairs in by_pair.items()}
 
 
 def _map(
-    scene: Scene, title: str, first: _Pairs, values: _Values, dimension: Dimension, said: str
+    scene: Scene, title: str, first: _Pairs, values: _Values, dimension: Dimension, layout: str
 ) -> CoreMap:
     paths = _paths(_ranks(first), first.levels)
     ranks = sorted(paths, key=paths.__getitem__)
@@ -104,7 +104,7 @@ def _map(
     ends = (scene.view.quantity(best, dimension), scene.view.quantity(worst, dimension))
     return CoreMap(
         title,
-        f"From the rank at the left to the rank above.{said}",
+        f"From the rank at the left to the rank above.{layout}",
         f"{title}: from {ends[0]} to {ends[1]} between {len(ranks)} ranks.{_classes_text(scene, first)}",
         scene.view.unit_of(dimension),
         tuple(ranks),
@@ -131,22 +131,22 @@ def _paths(ranks: Sequence[int], levels: Mapping[_Pair, float]) -> dict[int, tup
 
 def _edges(paths: Sequence[tuple[int, ...]]) -> dict[int, int]:
     """How large a part ends before each place: the first part in which two neighbours differ."""
-    found = {}
-    for place, (one, other) in enumerate(pairwise(paths), 1):
-        part = next(part for part in range(len(one)) if one[part] != other[part])
-        if part < len(one) - 1:
-            found[place] = _NODE - part
-    return found
+    edges = {}
+    for place, (path, other) in enumerate(pairwise(paths), 1):
+        part = next(part for part in range(len(path)) if path[part] != other[part])
+        if part < len(path) - 1:
+            edges[place] = _NODE - part
+    return edges
 
 
-def _layout_text(first: _Pairs, alike: Sequence[_Pairs], every: Sequence[_Pairs]) -> str:
+def _layout_text(first: _Pairs, alike: Sequence[_Pairs], runs: Sequence[_Pairs]) -> str:
     """What the order of the ranks and the classes rest on, and which repeats."""
     ordered = (
         "in the order of nodes, sockets and NUMA nodes" if first.levels else "by number: no place is known"
     )
     text = f" Ranks are {ordered}. Medians of {counted(len(alike), 'repeat')}."
-    if len(every) > len(alike):
-        text += f" Left out: {len(every) - len(alike)} with ranks on other cores."
+    if len(runs) > len(alike):
+        text += f" Left out: {len(runs) - len(alike)} with ranks on other cores."
     if first.classes:
         text += f" Classes are those of repeat {first.run.repeat}{_agreement(first.run)}."
     return text
@@ -163,8 +163,8 @@ def _agreement(run: Record) -> str:
 def _classes_text(scene: Scene, first: _Pairs) -> str:
     """The median latency of each class."""
     members = grouped(first.classes.items(), lambda pair: int(pair[1]))
-    said = []
+    medians = []
     for which, pairs in sorted(members.items()):
         known = [first.latency[key] for key, _ in pairs if key in first.latency]
-        said += [f"class {which} {scene.view.quantity(median(known), TIME)}"] if known else []
-    return f" Latency by class: {', '.join(said)}." if said else ""
+        medians += [f"class {which} {scene.view.quantity(median(known), TIME)}"] if known else []
+    return f" Latency by class: {', '.join(medians)}." if medians else ""

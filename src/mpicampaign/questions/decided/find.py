@@ -58,7 +58,7 @@ class ByLooks:
 
         def next_rows(running: tuple[int, ...], due: int) -> np.ndarray:
             nonlocal after
-            later = [[run for run in own if (run.begin or 0.0) > after] for own in self.runs]
+            later = [[run for run in candidate if (run.begin or 0.0) > after] for candidate in self.runs]
             rows = rows_of(later, running)[:due]
             places = frozenset(self.candidates.index(self.cases[place]) for place in running)
             last = max((repeat for stage in stages for repeat in stage.counted or ()), default=0)
@@ -76,8 +76,10 @@ class ByLooks:
     @property
     def stages(self) -> list[Stage]:
         """Those so far, and the one that is due."""
-        every = frozenset(range(len(self.candidates)))
-        return self._followed[2] or [Stage(every, looks_to_decide(max(len(every), 2))[0], 0, frozenset())]
+        everyone = frozenset(range(len(self.candidates)))
+        return self._followed[2] or [
+            Stage(everyone, looks_to_decide(max(len(everyone), 2))[0], 0, frozenset())
+        ]
 
     @property
     def rows(self) -> int:
@@ -162,25 +164,25 @@ class ByLooks:
 
 def decided(records: Iterable[Record]) -> tuple[ByLooks, ...]:
     """All decisions; the records are those of all planned runs, in the plan's order."""
-    own = (record for record in records if DECIDED_WITH in record.metadata)
-    together = grouped(own, lambda record: (record.case.machine, record.metadata[DECIDED_WITH]))
+    looked_at = (record for record in records if DECIDED_WITH in record.metadata)
+    together = grouped(looked_at, lambda record: (record.case.machine, record.metadata[DECIDED_WITH]))
     return tuple(decide_by(list(grouped(runs, lambda run: run.case).values())) for runs in together.values())
 
 
 def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
     """The looks at the runs of each candidate."""
-    label, ranks, metric = _metric([run for own in candidates for run in own if run.sound])
-    having = [own for own in candidates if not _never(own)]
+    label, ranks, metric = _metric([run for runs in candidates for run in runs if run.sound])
+    having = [runs for runs in candidates if not _never(runs)]
     since = seconds(candidates[0][0].metadata.get(LOOKS_SINCE, ""))
-    begins = [begin for own in candidates for run in own if (begin := seconds(run.started)) is not None]
+    begins = [begin for runs in candidates for run in runs if (begin := seconds(run.started)) is not None]
     return ByLooks(
-        tuple(own[0].case for own in candidates),
-        tuple(own[0].case for own in having),
-        tuple(own[0].case for own in candidates if _never(own)),
+        tuple(runs[0].case for runs in candidates),
+        tuple(runs[0].case for runs in having),
+        tuple(runs[0].case for runs in candidates if _never(runs)),
         label,
         ranks,
         metric,
-        tuple(tuple(_timed(own, label, ranks, metric)) if metric else () for own in having),
+        tuple(tuple(_timed(runs, label, ranks, metric)) if metric else () for runs in having),
         not begins or (since is not None and since <= min(begins)),
     )
 
@@ -193,8 +195,10 @@ def _never(runs: Iterable[Record]) -> bool:
 
 def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
     """The first that is ranked, with the label and the ranks of its series."""
-    printed = [(series_label(run.case, one.label), one.ranks, one) for run in runs for one in run.series]
-    for (label, ranks), alike in grouped(printed, lambda one: one[:2]).items():
+    printed = [
+        (series_label(run.case, series.label), series.ranks, series) for run in runs for series in run.series
+    ]
+    for (label, ranks), alike in grouped(printed, lambda printed_series: printed_series[:2]).items():
         if is_baseline(runs[0].suite, label):
             continue
         for metric in choose_metrics(runs[0].suite, [series for *_, series in alike], TABLE_SIZES):

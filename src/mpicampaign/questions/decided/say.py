@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from mpicampaign.questions.decided.find import ByLooks
 
 
-def decided_nodes(every: Sequence[ByLooks]) -> list[Node]:
+def decided_nodes(decisions: Sequence[ByLooks]) -> list[Node]:
     """What planned looks decided; nothing where none were planned."""
-    said = tuple(sentence for found in every for sentence in decided_sentences(found))
-    return [Heading("Until it is decided"), Items(said)] if said else []
+    sentences = tuple(sentence for decision in decisions for sentence in decided_sentences(decision))
+    return [Heading("Until it is decided"), Items(sentences)] if sentences else []
 
 
-def decided_sentences(found: ByLooks) -> Iterator[str]:
+def decided_sentences(looks: ByLooks) -> Iterator[str]:
     """``Decided after 12 repeats: A is the best. C left after 8 repeats.``"""
-    names = {case: visible(name) for case, name in found.names.items()}
-    rows = found.decision.rows
-    if not found.ended:
-        yield f"Not decided yet: {found.rows} of {counted(found.decision.due, 'repeat')} for the next look."
+    names = {case: visible(name) for case, name in looks.names.items()}
+    rows = looks.decision.rows
+    if not looks.ended:
+        yield f"Not decided yet: {looks.rows} of {counted(looks.decision.due, 'repeat')} for the next look."
     elif rows:
-        [cell] = found.decision.cells
-        remaining = listed([names[case] for case in found.remaining])
-        yield _end(found, cell, remaining)
-    for after, cases in grouped(found.left, lambda case: found.left[case]).items():
+        [cell] = looks.decision.cells
+        remaining = listed([names[case] for case in looks.remaining])
+        yield _end(looks, cell, remaining)
+    for after, cases in grouped(looks.left, lambda case: looks.left[case]).items():
         yield f"{listed([names[case] for case in cases])} left after {counted(after, 'repeat')}."
-    if found.out:
-        yield f"Without any value: {listed([names[case] for case in found.out])}."
-    if not found.were_planned:
+    if looks.out:
+        yield f"Without any value: {listed([names[case] for case in looks.out])}."
+    if not looks.were_planned:
         yield "That these looks were planned before the first run is not recorded."
 
 
-def _end(found: ByLooks, cell: DecidedCell, remaining: str) -> str:
-    after = f"after {counted(found.decision.rows, 'repeat')}"
+def _end(looks: ByLooks, cell: DecidedCell, remaining: str) -> str:
+    after = f"after {counted(looks.decision.rows, 'repeat')}"
     if len(cell.remaining) == 1:
         return f"Decided {after}: {remaining} is the best."
     if cell.end == ALIKE:
         return f"Decided {after}: {remaining} are within 1 %."
-    seen = found.smallest_seen
+    seen = looks.smallest_seen
     find = f": the repeats find {rough_amount(seen)} in 8 of 10 cases" if seen else ""
     return f"Not decided {after} which of {remaining} is the best{find}."

@@ -18,45 +18,49 @@ from mpicampaign.statistics.medians import median
 
 def gather_charts(scene: Scene) -> Iterator[CurveChart]:
     """One for each host group and number of nodes with several numbers of ranks."""
-    for found in gathers(scene.comparison):
-        if len(found.ranks) > 1:
-            yield _chart(scene, found)
+    for comparable in gathers(scene.comparison):
+        if len(comparable.ranks) > 1:
+            yield _chart(scene, comparable)
 
 
-def _chart(scene: Scene, found: Gathers) -> CurveChart:
-    by_size = {size: list(_curves(scene, found, size)) for size in found.sizes}
+def _chart(scene: Scene, comparable: Gathers) -> CurveChart:
+    by_size = {size: list(_curves(scene, comparable, size)) for size in comparable.sizes}
     curves = [curve for of_size in by_size.values() for curve in of_size]
     lines = [repeat.values for curve in curves for repeat in curve.repeats]
     values = [value for line in (*lines, *(curve.median for curve in curves)) for value in line.values()]
     up = scene.axis("bandwidth", BANDWIDTH, values, logarithmic=True)
     assert up is not None  # bandwidths are positive, and each size has one
-    across = Axis("cores in use", COUNT, Unit("", 1.0), Scale(found.ranks[0] / 1.2, found.ranks[-1] * 1.2))
-    title = f"Gathers: bandwidth against cores in use, {place_of(scene.comparison, found)}"
+    across = Axis(
+        "cores in use", COUNT, Unit("", 1.0), Scale(comparable.ranks[0] / 1.2, comparable.ranks[-1] * 1.2)
+    )
+    title = f"Gathers: bandwidth against cores in use, {place_of(scene.comparison, comparable)}"
     panels = tuple(CurvePanel(f"{format_size(size)} per rank", up, tuple(by_size[size])) for size in by_size)
-    caption = f"{DEFINITION} {placements_text(found)} Lines: medians; strokes: each repeat. Logarithmic axes."
+    caption = (
+        f"{DEFINITION} {placements_text(comparable)} Lines: medians; strokes: each repeat. Logarithmic axes."
+    )
     alt = f"{title}. {'; '.join(_text(scene, curve, size) for size, of in by_size.items() for curve in of)}"
-    return CurveChart(title, caption, alt, across, panels, keyed=True, ticks=tuple(found.ranks))
+    return CurveChart(title, caption, alt, across, panels, keyed=True, ticks=tuple(comparable.ranks))
 
 
-def _curves(scene: Scene, found: Gathers, size: int) -> Iterator[ChartCurve]:
-    for members in grouped(found.found, gather_name).values():
-        at_size = [one for one in members if size in one.sizes]
+def _curves(scene: Scene, comparable: Gathers, size: int) -> Iterator[ChartCurve]:
+    for members in grouped(comparable.found, gather_name).values():
+        at_size = [gather for gather in members if size in gather.sizes]
         if at_size:
             yield _curve(scene, at_size, size)
 
 
 def _curve(scene: Scene, members: Sequence[Gather], size: int) -> ChartCurve:
     repeats = tuple(
-        Repeat(run, {one.ranks: values[size]})
-        for one in members
-        for run, values in one.runs
+        Repeat(run, {gather.ranks: values[size]})
+        for gather in members
+        for run, values in gather.runs
         if size in values
     )
-    medians = {one.ranks: median([v[size] for _, v in one.runs if size in v]) for one in members}
+    medians = {gather.ranks: median([v[size] for _, v in gather.runs if size in v]) for gather in members}
     name = gather_name(members[0])
     return ChartCurve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
 
 
 def _text(scene: Scene, curve: ChartCurve, size: int) -> str:
-    said = [f"{scene.view.quantity(v, BANDWIDTH)} with {ranks}" for ranks, v in curve.median.items()]
-    return f"{curve.name} at {format_size(size)} {', '.join(said)}"
+    medians = [f"{scene.view.quantity(v, BANDWIDTH)} with {ranks}" for ranks, v in curve.median.items()]
+    return f"{curve.name} at {format_size(size)} {', '.join(medians)}"

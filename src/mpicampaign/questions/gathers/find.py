@@ -62,16 +62,20 @@ class Gathers:
 
 def gathers(comparison: Comparison) -> list[Gathers]:
     """Those with two different gathers at least, or several numbers of ranks."""
-    every = list(_every(comparison))
-    places = grouped(every, lambda one: (*one.row.place[:2], len(one.runs[0][0].hosts)))
-    found = []
+    all_gathers = list(_every(comparison))
+    places = grouped(all_gathers, lambda gather: (*gather.row.place[:2], len(gather.runs[0][0].hosts)))
+    comparable = []
     for place, members in places.items():
-        by_ranks = grouped(sorted(members, key=lambda one: one.ranks), lambda one: one.ranks).values()
-        chosen = tuple(one for of_ranks in by_ranks for one in _of_one_placement(of_ranks))
+        by_ranks = grouped(
+            sorted(members, key=lambda gather: gather.ranks), lambda gather: gather.ranks
+        ).values()
+        chosen = tuple(gather for of_ranks in by_ranks for gather in _of_one_placement(of_ranks))
         sizes = _sizes(chosen, comparison.table_sizes)
-        if sizes and (len({one.name for one in chosen}) > 1 or len({one.ranks for one in chosen}) > 1):
-            found.append(Gathers(*place, chosen, sizes))
-    return found
+        if sizes and (
+            len({gather.name for gather in chosen}) > 1 or len({gather.ranks for gather in chosen}) > 1
+        ):
+            comparable.append(Gathers(*place, chosen, sizes))
+    return comparable
 
 
 def _every(comparison: Comparison) -> Iterator[Gather]:
@@ -99,8 +103,8 @@ def _name(table: Table, tables: Iterable[Table]) -> str:
 
 def _ranks_beside(row: Row, others: Iterable[Row]) -> int | None:
     """OSU prints no number of ranks: that of the other gathers in the same place, if it is one."""
-    found = {other.ranks for other in others if other.ranks and other.place[:3] == row.place[:3]}
-    return found.pop() if len(found) == 1 else None
+    ranks = {other.ranks for other in others if other.ranks and other.place[:3] == row.place[:3]}
+    return ranks.pop() if len(ranks) == 1 else None
 
 
 def _useful(table: Table, series: Series, ranks: int) -> dict[int, float]:
@@ -112,14 +116,16 @@ def _useful(table: Table, series: Series, ranks: int) -> dict[int, float]:
 
 def _of_one_placement(members: Sequence[Gather]) -> list[Gather]:
     """Of placements with one number of ranks that with the most gathers, the first of several."""
-    counts = Counter(one.row.case.placement for one in members)
+    counts = Counter(gather.row.case.placement for gather in members)
     most = max(counts.values())
-    chosen = next(one.row.case.placement for one in members if counts[one.row.case.placement] == most)
-    return [one for one in members if one.row.case.placement == chosen]
+    chosen = next(
+        gather.row.case.placement for gather in members if counts[gather.row.case.placement] == most
+    )
+    return [gather for gather in members if gather.row.case.placement == chosen]
 
 
-def _sizes(found: Sequence[Gather], wanted: Sequence[int]) -> tuple[int, ...]:
+def _sizes(members: Sequence[Gather], wanted: Sequence[int]) -> tuple[int, ...]:
     """The table sizes that any has, and the largest that all have."""
-    common = set.intersection(*(one.sizes for one in found)) if found else set()
-    some = {size for size in wanted if any(size in one.sizes for one in found)}
+    common = set.intersection(*(gather.sizes for gather in members)) if members else set()
+    some = {size for size in wanted if any(size in gather.sizes for gather in members)}
     return tuple(sorted(some | ({max(common)} if common else set())))

@@ -41,46 +41,48 @@ def gather_fold(comparison: Comparison, view: View) -> list[Fold]:
     return [Fold(GATHERS, tuple(nodes[1:]))] if nodes else []
 
 
-def place_of(comparison: Comparison, found: Gathers) -> str:
+def place_of(comparison: Comparison, comparable: Gathers) -> str:
     """``local, 1 node``."""
     several = comparison.several
-    where = f"{found.system}/{found.host_group}" if several else found.host_group
-    nodes = counted(found.nodes, "node") if found.nodes else "unknown nodes"
+    where = f"{comparable.system}/{comparable.host_group}" if several else comparable.host_group
+    nodes = counted(comparable.nodes, "node") if comparable.nodes else "unknown nodes"
     return f"{visible(where)}, {nodes}"
 
 
-def placements_text(found: Gathers) -> str:
+def placements_text(comparable: Gathers) -> str:
     """``2 ranks: SHM-1; 4 ranks: FULL-1.``"""
-    used = dict.fromkeys((one.ranks, visible(one.row.case.placement)) for one in found.found)
+    used = dict.fromkeys((gather.ranks, visible(gather.row.case.placement)) for gather in comparable.found)
     return f"{'; '.join(f'{ranks} ranks: {placement}' for ranks, placement in used)}."
 
 
-def gather_name(one: Gather) -> str:
+def gather_name(gather: Gather) -> str:
     """The name; with what its time is where that is not the slowest rank's."""
-    return visible(one.name) + (" (mean over ranks)" if one.mean_time else "")
+    return visible(gather.name) + (" (mean over ranks)" if gather.mean_time else "")
 
 
-def _missing(found: Gathers) -> str:
+def _missing(comparable: Gathers) -> str:
     """What a drawing lacks; empty where it is drawn."""
-    if len(found.ranks) > 1:
+    if len(comparable.ranks) > 1:
         return ""
     return (
-        f"Not drawn: all gathers had {found.ranks[0]} ranks. Add placements of this host group with other "
-        "numbers of ranks on as many nodes."
+        f"Not drawn: all gathers had {comparable.ranks[0]} ranks. Add placements of this host group "
+        "with other numbers of ranks on as many nodes."
     )
 
 
-def _grid(found: Gathers, view: View) -> Grid:
+def _grid(comparable: Gathers, view: View) -> Grid:
     name = view.unit_of(BANDWIDTH)
-    header = ("gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in found.sizes))
+    header = ("gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in comparable.sizes))
     lines: tuple[Line, ...] = tuple(
-        (gather_name(one), one.ranks, len(one.runs), *_medians(one, found.sizes, view))
-        for one in sorted(found.found, key=lambda one: (one.ranks, gather_name(one)))
+        (gather_name(gather), gather.ranks, len(gather.runs), *_medians(gather, comparable.sizes, view))
+        for gather in sorted(comparable.found, key=lambda gather: (gather.ranks, gather_name(gather)))
     )
-    return Grid(f"{GATHERS}: {visible(found.host_group)}", 1, header, lines, role="sortable", label=GATHERS)
+    return Grid(
+        f"{GATHERS}: {visible(comparable.host_group)}", 1, header, lines, role="sortable", label=GATHERS
+    )
 
 
-def _medians(one: Gather, sizes: Sequence[int], view: View) -> Iterable[str]:
+def _medians(gather: Gather, sizes: Sequence[int], view: View) -> Iterable[str]:
     for size in sizes:
-        values = [values[size] for _, values in one.runs if size in values]
+        values = [values[size] for _, values in gather.runs if size in values]
         yield view.number(median(values), BANDWIDTH) if values else "not measured"

@@ -93,12 +93,12 @@ class _Compared:
 
 def with_guidelines(tables: Sequence[Table]) -> list[Table]:
     """The tables, with a note on each row where a guideline is violated; neighbouring sizes are one."""
-    operations = [one for table in tables for one in _operations(table)]
+    operations = [operation for table in tables for operation in _operations(table)]
     rows: dict[int, Row] = {}
-    for alike in grouped(operations, lambda one: one.place).values():
-        for one in alike:
-            if notes := (*_monotony(one), *_mock_up(one, alike)):
-                rows[id(one.row)] = replace(one.row, notes=(*one.row.notes, *notes))
+    for alike in grouped(operations, lambda operation: operation.place).values():
+        for operation in alike:
+            if notes := (*_monotony(operation), *_mock_up(operation, alike)):
+                rows[id(operation.row)] = replace(operation.row, notes=(*operation.row.notes, *notes))
     return [replace(table, rows=tuple(rows.get(id(row), row) for row in table.rows)) for table in tables]
 
 
@@ -110,32 +110,32 @@ def _operations(table: Table) -> Iterator[_Operation]:
         runs = [run for run, _ in row.curves]
         names = {suite.operation(table.series, run.metadata) for run in runs}
         if len(names) == 1 and (name := names.pop()):
-            said = (tuple(sorted({run.metadata.get(key, "") for run in runs})) for key in _ALIKE)
+            recorded = (tuple(sorted({run.metadata.get(key, "") for run in runs})) for key in _ALIKE)
             qualifiers = table.label.removeprefix(table.series)
-            yield _Operation(name, row, (suite.name, *row.place, qualifiers, *said))
+            yield _Operation(name, row, (suite.name, *row.place, qualifiers, *recorded))
 
 
 def _column(operations: Sequence[_Operation]) -> str:
     """The time that all of them have; empty where the mean would mislead."""
-    if all(one.times(SLOWEST) for one in operations):
+    if all(operation.times(SLOWEST) for operation in operations):
         return SLOWEST
-    return "" if any(one.name in ROOTED for one in operations) else MEAN
+    return "" if any(operation.name in ROOTED for operation in operations) else MEAN
 
 
-def _monotony(one: _Operation) -> Iterator[TuningCliff]:
-    column = _column([one])
-    steps = _steps(one, column)
+def _monotony(operation: _Operation) -> Iterator[TuningCliff]:
+    column = _column([operation])
+    steps = _steps(operation, column)
     for stretch in _stretches(steps):
-        whole = replace(stretch[0], instead=stretch[-1].instead, others=stretch[-1].others)
-        if whole.fewest >= ENOUGH or _stands_out(whole, stretch, steps):
-            yield _finding(one, whole, column, (whole.size,))
+        joined = replace(stretch[0], instead=stretch[-1].instead, others=stretch[-1].others)
+        if joined.fewest >= ENOUGH or _stands_out(joined, stretch, steps):
+            yield _finding(operation, joined, column, (joined.size,))
 
 
-def _steps(one: _Operation, column: str) -> list[_Compared]:
+def _steps(operation: _Operation, column: str) -> list[_Compared]:
     """Each size against the next larger one."""
-    times = one.times(column)
+    times = operation.times(column)
     return [
-        _Compared(size, times[size], (Timed(one.name, larger, times[larger].median),), (times[larger],))
+        _Compared(size, times[size], (Timed(operation.name, larger, times[larger].median),), (times[larger],))
         for size, larger in pairwise(times)
     ]
 
@@ -156,26 +156,26 @@ def _noise(steps: Iterable[_Compared]) -> float:
     return max([1.0, *(step.factor for step in steps)]) ** 3
 
 
-def _mock_up(one: _Operation, alike: Sequence[_Operation]) -> Iterator[TuningCliff]:
+def _mock_up(operation: _Operation, alike: Sequence[_Operation]) -> Iterator[TuningCliff]:
     """Others that do the same; not where it is unclear which rows those are."""
-    others = [_beside(one, name, alike) for name in _MOCK_UPS.get(one.name, ())]
+    others = [_beside(operation, name, alike) for name in _MOCK_UPS.get(operation.name, ())]
     known = [other for other in others if other is not None]
     if not others or len(known) < len(others):
         return
-    column = _column([one, *known])
-    noise = max(_noise(_steps(operation, column)) for operation in (one, *known))
-    for stretch in _stretches(list(_against(one, known, column))):
+    column = _column([operation, *known])
+    noise = max(_noise(_steps(timed, column)) for timed in (operation, *known))
+    for stretch in _stretches(list(_against(operation, known, column))):
         worst = max(stretch, key=lambda step: step.factor)
         # of few runs, one size alone may be noise
         if worst.fewest >= ENOUGH or (len(stretch) > 1 and worst.factor > noise):
-            yield _finding(one, worst, column, tuple(step.size for step in stretch))
+            yield _finding(operation, worst, column, tuple(step.size for step in stretch))
 
 
-def _against(one: _Operation, others: Sequence[_Operation], column: str) -> Iterator[_Compared]:
+def _against(operation: _Operation, others: Sequence[_Operation], column: str) -> Iterator[_Compared]:
     """Each size against what the others take for the same."""
     of_others = [other.times(column) for other in others]
-    for size, taken in one.times(column).items():
-        block = _block(one, size, of_others)
+    for size, taken in operation.times(column).items():
+        block = _block(operation, size, of_others)
         if block is not None:
             of_block = [times[block] for times in of_others]
             named = zip(others, of_block, strict=True)
@@ -183,19 +183,19 @@ def _against(one: _Operation, others: Sequence[_Operation], column: str) -> Iter
             yield _Compared(size, taken, instead, tuple(of_block))
 
 
-def _beside(one: _Operation, name: str, alike: Sequence[_Operation]) -> _Operation | None:
+def _beside(operation: _Operation, name: str, alike: Sequence[_Operation]) -> _Operation | None:
     """The one row of another operation: of the same benchmark if there are several."""
-    rows = [other for other in alike if other.name == name and not differing(one.row, other.row)]
-    own = [other for other in rows if other.row.case == one.row.case]
-    return next(iter(own or rows)) if len(own or rows) == 1 else None
+    rows = [other for other in alike if other.name == name and not differing(operation.row, other.row)]
+    same_case = [other for other in rows if other.row.case == operation.row.case]
+    return next(iter(same_case or rows)) if len(same_case or rows) == 1 else None
 
 
-def _block(one: _Operation, size: int, of_others: Sequence[Mapping[int, Summary]]) -> int | None:
+def _block(operation: _Operation, size: int, of_others: Sequence[Mapping[int, Summary]]) -> int | None:
     """The size at which the others do the same."""
     common = set.intersection(*map(set, of_others))
-    if one.name != "Bcast":
+    if operation.name != "Bcast":
         return size if size in common else None
-    ranks = one.row.ranks
+    ranks = operation.row.ranks
     return min((block for block in common if block * ranks >= size), default=None) if ranks else None
 
 
@@ -204,9 +204,9 @@ def _stretches(compared: Sequence[_Compared]) -> list[list[_Compared]]:
     return [list(steps) for violates, steps in groupby(compared, lambda step: step.violates) if violates]
 
 
-def _finding(one: _Operation, step: _Compared, column: str, sizes: tuple[int, ...]) -> TuningCliff:
+def _finding(operation: _Operation, step: _Compared, column: str, sizes: tuple[int, ...]) -> TuningCliff:
     return TuningCliff(
-        taken=Timed(one.name, step.size, step.taken.median),
+        taken=Timed(operation.name, step.size, step.taken.median),
         instead=step.instead,
         factor=step.factor,
         sizes=sizes,

@@ -41,7 +41,7 @@ def _chart(
     named = {last // 8, last // 2, last - last // 8} if last >= 8 else {last // 2}
     across = Axis("", COUNT, Unit("", 1.0), Scale(-0.01 * last, 1.01 * last, logarithmic=False))
     days = tuple((float(place), labels[place][:10]) for place in sorted(named))
-    found = "; ".join(texts.change_text(change, curve, year) for change in curve.changes)
+    changes_text = "; ".join(texts.change_text(change, curve, year) for change in curve.changes)
     none = texts.no_change_text([curve])
     if curve.not_judged:
         none = f"{texts.not_judged_text(curve.not_judged).capitalize()}."
@@ -54,7 +54,7 @@ def _chart(
         (InteractiveLine(ChartCurve(name, name, _LOOK, values, ()), ()),),
         labels,
         days,
-        f"Changes: {found}." if found else none,
+        f"Changes: {changes_text}." if changes_text else none,
         tuple(places[curve.points[change.index].tick] - 0.5 for change in curve.changes),
     )
 

@@ -112,9 +112,9 @@ def sparkline(curve: Curve, width: int = 16) -> str:
     values = [point.value for point in curve.points]
     count = min(width, len(values))
     edges = [number * len(values) // count for number in range(count + 1)]
-    found = [median(values[a:b]) for a, b in pairwise(edges)]
-    low, high = min(found), max(found)
-    levels = ((value - low) / (high - low) if high > low else 0.0 for value in found)
+    medians = [median(values[a:b]) for a, b in pairwise(edges)]
+    low, high = min(medians), max(medians)
+    levels = ((value - low) / (high - low) if high > low else 0.0 for value in medians)
     return "".join(_BARS[round((len(_BARS) - 1) * level)] for level in levels)
 
 
@@ -139,10 +139,10 @@ def history_document(history: Overview) -> list[Node]:
 
 def change_nodes(history: Overview) -> list[Node]:
     """What changed, how surely that is known, and what could not be read."""
-    found = tuple(event_text(event, year_of(history)) for event in history.events)
+    event_texts = tuple(event_text(event, year_of(history)) for event in history.events)
     judged = [curve for curve in history.curves if not curve.not_judged]
     none = no_change_text(judged) or "No curve was tested for changes yet."
-    changes: Node = Items(found, label="Changes") if found else Paragraph(none)
+    changes: Node = Items(event_texts, label="Changes") if event_texts else Paragraph(none)
     title, lines = "Damaged files", tuple(map(visible, history.problems))
     damaged: list[Node] = [Heading(title, 3), Items(lines, label=title)] if lines else []
     return [changes, Paragraph(_tested_text(history), "legend"), *damaged]
@@ -152,23 +152,25 @@ def no_change_text(curves: Sequence[Curve]) -> str:
     """That none was found in those judged, and which would have been; empty where there are none."""
     if not curves:
         return ""
-    said = "No change was found" + (f" in {len(curves)} curves" if len(curves) > 1 else "")
+    outcome = "No change was found" + (f" in {len(curves)} curves" if len(curves) > 1 else "")
     known = [100 * curve.smallest for curve in curves if curve.smallest]
     if not known:  # no point differs from another, or few came since the last change
-        return f"{said}; how small a change the points would show is not known."
+        return f"{outcome}; how small a change the points would show is not known."
     ends = dict.fromkeys(f"{float(f'{end:.1g}'):g}" for end in (min(known), max(known)))
     lasting = f"lasts {LASTING} points would be found in at least about 8 of 10 cases"
-    return f"{said}: one of about {' to '.join(ends)} % or more that {lasting}."
+    return f"{outcome}: one of about {' to '.join(ends)} % or more that {lasting}."
 
 
 def _tested_text(history: Overview) -> str:
     """How many curves were tested, and why others were not."""
     tested = sum(not curve.not_judged for curve in history.curves)
-    said = [f"Tested for changes: {tested} of {counted(len(history.curves), 'curve')}."]
-    said += [_RATE] if tested else []
+    sentences = [f"Tested for changes: {tested} of {counted(len(history.curves), 'curve')}."]
+    sentences += [_RATE] if tested else []
     reasons = [f"{count} ({WHY_NOT[reason]})" for reason, count in history.not_judged.items()]
-    said += [f"Not tested: {', '.join(reasons)}."] if reasons else []
-    return " ".join([*said, *([_STATES] if any(" (" in one.key.placement for one in history.curves) else [])])
+    sentences += [f"Not tested: {', '.join(reasons)}."] if reasons else []
+    return " ".join(
+        [*sentences, *([_STATES] if any(" (" in curve.key.placement for curve in history.curves) else [])]
+    )
 
 
 def ticks_text(history: Overview) -> str:
@@ -248,6 +250,6 @@ def _lines(curve: Curve) -> Iterable[tuple[Value, ...]]:
     for number, point in enumerate(curve.points):
         change = changes.get(number)
         causes = "; ".join(f"{c.name} {c.before} → {c.after}" for c in change.causes) if change else None
-        found = (change is not None, change.ratio if change else None, causes, reason or None)
+        verdict = (change is not None, change.ratio if change else None, causes, reason or None)
         about = (key.size, key.ranks, point.tick, point.time, point.n, point.value)
-        yield (*map(visible, names), *about, *found)
+        yield (*map(visible, names), *about, *verdict)

@@ -39,7 +39,7 @@ def _kernel_chart(
     counted = without_twins(pair for pair in members if pair[1].counted)
     panels = grouped(counted, lambda pair: scene.label(*pair))
     curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
-    drawn = [each for of_panel in curves.values() for each in of_panel]
+    drawn = [curve for of_panel in curves.values() for curve in of_panel]
     per_rank = any(table.useful and table.useful.per == "rank" for table, _ in members)
     axes = log_axes(scene, drawn, USEFUL, f"{SIZE} per rank" if per_rank else SIZE)
     if axes is None:
@@ -49,10 +49,10 @@ def _kernel_chart(
     baselines = (table.useful.baseline for table, _ in members if table.useful)
     title, caption = _kernel_texts(benchmark, place, next(filter(None, baselines), ""))
     caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
-    said = "; ".join(
+    values_text = "; ".join(
         largest(scene, row, f"{table.title}, {scene.name(table, row)}", USEFUL) for table, row in members
     )
-    return CurveChart(title, caption, f"{title}. {said}", across, parts, keyed=True, folded=True)
+    return CurveChart(title, caption, f"{title}. {values_text}", across, parts, keyed=True, folded=True)
 
 
 def _curves(scene: Scene, table: Table, row: Row) -> Iterator[ChartCurve]:
@@ -149,9 +149,9 @@ def _median(row: Row, column: str, size: int) -> float:
 
 
 def _levels_text(scene: Scene, label: str, levels: Sequence[TreeLevel]) -> str:
-    said = (
+    values_text = (
         f"level {level.number} {scene.view.quantity(level.receive, TIME)} and "
         f"{scene.view.quantity(level.merge, TIME)}"
         for level in levels
     )
-    return f"{label}, receive and merge: {', '.join(said)}"
+    return f"{label}, receive and merge: {', '.join(values_text)}"

@@ -51,20 +51,20 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         frame, slowdown = _FRAMES.get(machine.verdict(search, name)), slowdowns.get(name)
         share = None if slowdown is None else math.log1p(slowdown) / math.log1p(most)
         fraction = None if share is None else min(1.0, max(0.0, share))
-        named = next((one for one in search.nodes.named if one.member == name), None)
+        named = next((slow for slow in search.nodes.named if slow.member == name), None)
         text = below(search.metric, named.slower) if named and math.isfinite(named.slower) else ""
         return NodeBox(visible(name), fraction, frame, text or ("failed" if named else ""))
 
     title = f"{machine_title(machine)}: {metric_title(machine, search)}"
-    own = "its rounds" if search.subject.unit == NODE else "its pairs"
-    said = ", ".join(
-        f"{visible(one.member)} {slower(search.metric, one.slower)}" for one in search.nodes.named
+    rounds_of = "its rounds" if search.subject.unit == NODE else "its pairs"
+    values = ", ".join(
+        f"{visible(slow.member)} {slower(search.metric, slow.slower)}" for slow in search.nodes.named
     )
     return NodeMap(
         title,
-        f"Each box is a node: the median of {own}, against the median of all in the same round. "
+        f"Each box is a node: the median of {rounds_of}, against the median of all in the same round. "
         f"{len(slowdowns)} of {len(machine.nodes)} nodes have values.",
-        f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {said or 'none'}.",
+        f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {values or 'none'}.",
         tuple(tuple(box(name) if name else None for name in line) for line in lines_of(machine.nodes)),
         f"{percent(most)} slower, or more (by the logarithm)",
         [*_FRAMES.values()],
@@ -125,7 +125,7 @@ def _pair_map(scene: Scene, machine: Machine, search: MachineSearch) -> CoreMap:
             scene.view.number(value, search.metric.dimension), value, 1 - share
         )
     title = f"{machine_title(machine)}: {metric_title(machine, search)} between nodes"
-    named = [one.member for part in search.parts for one in part.named]
+    named = [slow.member for part in search.parts for slow in part.named]
     return CoreMap(
         title,
         "Each box is a pair of nodes: the median of its rounds, against the median of all pairs in the same "
@@ -148,8 +148,8 @@ def _pair_map(scene: Scene, machine: Machine, search: MachineSearch) -> CoreMap:
 def _marked(search: MachineSearch, places: dict[str, int]) -> Iterator[tuple[int, int]]:
     """A slow node's line, a slow link's two fields."""
     for part in search.parts:
-        for one in part.named:
-            at = [places[node] for node in nodes_of(one.member) if node in places]
+        for slow in part.named:
+            at = [places[node] for node in nodes_of(slow.member) if node in places]
             if len(at) == 1:
                 yield at[0], at[0]
             elif at:

@@ -68,8 +68,8 @@ class Machine:
     @property
     def scheduler(self) -> str:
         """The name of that which its runs claim to have been started by; empty without one."""
-        said = (run.metadata.get(SCHEDULER, "") for runs in self.runs.values() for run in runs)
-        return next(filter(None, said), "")
+        schedulers = (run.metadata.get(SCHEDULER, "") for runs in self.runs.values() for run in runs)
+        return next(filter(None, schedulers), "")
 
     @property
     def switches(self) -> Mapping[str, str]:
@@ -102,7 +102,9 @@ class Machine:
         """Nodes with runs that the scheduler gives no more, with its state and reason."""
         states = {node: [_state(node, run) for run in runs] for node, runs in self.runs.items()}
         return {
-            node: next(filter(None, said)) for node, said in states.items() if self.made(node) and any(said)
+            node: next(filter(None, texts))
+            for node, texts in states.items()
+            if self.made(node) and any(texts)
         }
 
     @cached_property
@@ -123,17 +125,17 @@ class Machine:
 
 def _state(node: str, run: Record) -> str:
     """What the scheduler says of a node: ``drained (bad DIMM)``; of a pair behind the node's name."""
-    said = run.metadata.get(NODE_STATE, "")
+    native = run.metadata.get(NODE_STATE, "")
     if run.metadata[EACH] == NODE:
-        return said
-    match = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", said)
+        return native
+    match = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", native)
     return match[1] if match else ""
 
 
 def machines(records: Iterable[Record]) -> tuple[Machine, ...]:
     """All host groups with runs of `each`."""
-    own = [record for record in records if is_of_machine(record)]
-    groups = grouped(own, lambda record: (record.case.system, declared_group(record.case)))
+    of_machine = [record for record in records if is_of_machine(record)]
+    groups = grouped(of_machine, lambda record: (record.case.system, declared_group(record.case)))
     return tuple(_machine(*key, runs) for key, runs in groups.items())
 
 

@@ -87,19 +87,19 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
             runs.setdefault(node, []).append(record)
     rates = {kind: _rates(runs, kind) for kind in _BELOW}
     odd = {node: nodes_alike.differences for nodes_alike in odd_nodes(records) for node in nodes_alike.nodes}
-    disturbed = {node: text for node, own in runs.items() if (text := _disturbed(node, own))}
+    disturbed = {node: text for node, node_runs in runs.items() if (text := _disturbed(node, node_runs))}
     if 2 * len(disturbed) > len(runs):  # as most others
         disturbed.clear()
     by_node = {
         node: (
-            *_counted(node, own),
+            *_counted(node, node_runs),
             *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
             *(
                 str(difference) for difference in odd.get(node, ()) if difference.usual
             ),  # without a majority none is odd
             *filter(None, [disturbed.get(node)]),
         )
-        for node, own in runs.items()
+        for node, node_runs in runs.items()
     }
     return {node: causes for node, causes in by_node.items() if causes}
 
@@ -113,15 +113,15 @@ def _counted(node: str, runs: Sequence[Record]) -> Iterator[str]:
                 rises.setdefault(key, []).append(rise)
     for key in sorted(rises, key=lambda key: COUNTERS.index(device_of(key)[0])):
         name, device = device_of(key)
-        said = _COUNTED.get(key, f"{name.removesuffix('.')} of {device} rose by")
-        yield f"{said} {sum(rises[key])} in {len(rises[key])} of {len(runs)} runs"
+        counter_text = _COUNTED.get(key, f"{name.removesuffix('.')} of {device} rose by")
+        yield f"{counter_text} {sum(rises[key])} in {len(rises[key])} of {len(runs)} runs"
 
 
 def _rates(runs: Mapping[str, Sequence[Record]], kind: str) -> dict[str, float]:
     """By node, the median over its runs of the lowest rate in each."""
     lowest = {
-        node: [min(values) for run in own if (values := run.probes.get(kind, {}).get(node))]
-        for node, own in runs.items()
+        node: [min(values) for run in node_runs if (values := run.probes.get(kind, {}).get(node))]
+        for node, node_runs in runs.items()
     }
     return {node: median(values) for node, values in lowest.items() if values}
 

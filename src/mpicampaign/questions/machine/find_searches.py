@@ -117,8 +117,8 @@ class MachineSearch:
     @property
     def parts(self) -> tuple[Search, ...]:
         """Of switches, where they are known, nodes, and links."""
-        found = self.found
-        return (*([found.switches] if found.switches else []), found.nodes, found.links)
+        links = self.found
+        return (*([links.switches] if links.switches else []), links.nodes, links.links)
 
     @cached_property
     def slowdowns(self) -> Mapping[str, float]:
@@ -141,13 +141,13 @@ class MachineSearch:
     @cached_property
     def verdicts(self) -> Mapping[str, str]:
         """What is known of nodes, links and switches that a reader must know of."""
-        undecided = {one.member: UNDECIDED for part in self.parts for one in part.undecided}
-        return undecided | {one.member: SLOW_ONE for part in self.parts for one in part.named}
+        undecided = {suspect.member: UNDECIDED for part in self.parts for suspect in part.undecided}
+        return undecided | {suspect.member: SLOW_ONE for part in self.parts for suspect in part.named}
 
     def times(self, member: str) -> tuple[str, str]:
         """When the rounds began and ended that show a node, link or switch to be slow; or empty."""
-        own = (part for part in self.parts if any(one.member == member for one in part.named))
-        numbers = {number for part in own for number in part.confirm}
+        naming = (part for part in self.parts if any(suspect.member == member for suspect in part.named))
+        numbers = {number for part in naming for number in part.confirm}
         rounds = [part for part in self.stretches if part.number in numbers]
         times = [part.times for part in [part for part in rounds if part.holds(member)] or rounds]
         begins, ends = ([*filter(None, side)] for side in zip(*times, strict=True))
@@ -172,11 +172,11 @@ def _medians(items: Iterable[tuple[str, float]], of: Callable[[float], float]) -
 
 def is_of_machine(record: Record) -> bool:
     """Whether it is a member's run, which takes no part in the ordinary comparison."""
-    said = record.metadata
+    metadata = record.metadata
     return (
-        _UNITS.get(said.get(EACH_NODES, " ").count(" ")) == said.get(EACH)
-        and _ROUND.fullmatch(said.get(ROUND, "")) is not None
-        and _TOLERANCE.fullmatch(said.get(EACH_TOLERANCE, "")) is not None
+        _UNITS.get(metadata.get(EACH_NODES, " ").count(" ")) == metadata.get(EACH)
+        and _ROUND.fullmatch(metadata.get(ROUND, "")) is not None
+        and _TOLERANCE.fullmatch(metadata.get(EACH_TOLERANCE, "")) is not None
     )
 
 
@@ -210,9 +210,9 @@ def declared_group(case: Case) -> str:
 def searches_of(records: Sequence[Record], until: float = math.inf) -> Iterator[MachineSearch]:
     """All metrics of a host group, in the rounds up to a number."""
     subjects = _by_subject(records)
-    all_measured = [(subject, one) for subject, runs in subjects.items() for one in _measured(runs)]
+    all_measured = [(subject, measured) for subject, runs in subjects.items() for measured in _measured(runs)]
     stretches = {subject: _stretches(runs, until) for subject, runs in subjects.items()}
-    beside = grouped(all_measured, lambda one: (one[0].placement, one[0].unit))
+    beside = grouped(all_measured, lambda of_subject: (of_subject[0].placement, of_subject[0].unit))
     for alike in beside.values():
         for turn, (subject, measured) in enumerate(alike):
             turns = _Turns(turn, len(alike))
@@ -254,7 +254,9 @@ def _measured(runs: Sequence[Record]) -> Iterator[_Measured]:
 
 def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
     def value(run: Record) -> float | None:
-        series = next((one for one in run.series if (one.label, one.ranks) == (label, ranks)), None)
+        series = next(
+            (series for series in run.series if (series.label, series.ranks) == (label, ranks)), None
+        )
         reading = read(metric, series, run.series) if series else None
         return reading.value if reading else None
 
@@ -298,9 +300,13 @@ def _search(
 ) -> MachineSearch:
     costs = [_costs(stretch, measured) for stretch in stretches]
     tolerance = float(runs[0].metadata[EACH_TOLERANCE])
-    rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
+    rounds = [
+        (stretch.number, stretch_costs)
+        for stretch, stretch_costs in zip(stretches, costs, strict=True)
+        if stretch_costs
+    ]
     if subject.unit == NODE:
-        outcome = LinkSearch(search([Round(*own) for own in rounds], tolerance, level))
+        outcome = LinkSearch(search([Round(*numbered) for numbered in rounds], tolerance, level))
     else:
         outcome = _of_pairs(runs, rounds, tolerance, level, turns)
     parts = tuple(stretches), tuple(costs), outcome
@@ -320,9 +326,9 @@ class _Turns(NamedTuple):
             return number
         return screen + 1 + behind if turn == self.turn else None
 
-    def all(self, own: int, screen: int) -> int:
+    def all(self, number: int, screen: int) -> int:
         """The number among the rounds of all metrics."""
-        return own if own <= screen else screen + 1 + (own - screen - 1) * self.of + self.turn
+        return number if number <= screen else screen + 1 + (number - screen - 1) * self.of + self.turn
 
 
 def _of_pairs(
@@ -334,9 +340,9 @@ def _of_pairs(
 ) -> LinkSearch:
     screen = sweeps(len({node for run in runs for node in nodes_of_run(run)}))
     pairs = [
-        PairRound(own, {(a, b): cost for member, cost in costs.items() for a, b in [nodes_of(member)]})
+        PairRound(turn, {(a, b): cost for member, cost in costs.items() for a, b in [nodes_of(member)]})
         for number, costs in rounds
-        if (own := turns.own(number, screen)) is not None
+        if (turn := turns.own(number, screen)) is not None
     ]
     outcome = search_links(pairs, screen, switches_of(runs), tolerance=tolerance, level=level)
     confirm = {turns.all(number, screen): members for number, members in outcome.links.confirm.items()}
@@ -409,25 +415,26 @@ def rounds_due(
     screen : the members of the first rounds, by the rounds' numbers from 1 on: ``n001``, or ``n001+n002``
     absent : nodes that cannot be measured now; nobody waits for their runs
     """
-    own = [record for record in records if is_of_machine(record)]
-    until = max((int(run.metadata[ROUND]) for run in own if _is_made(run)), default=0)
+    of_machine = [record for record in records if is_of_machine(record)]
+    until = max((int(run.metadata[ROUND]) for run in of_machine if _is_made(run)), default=0)
     first = {number: tuple(members) for number, members in screen.items()}
     while until >= max(screen):
-        further = _further(own, until).items()
-        due = {**{n: who for n, who in further if n <= until or _can_tell(who, absent)}, **first}
-        whole = _last_whole(own, due, absent)
-        if whole >= min(until, max(due)):
+        confirming = _further(of_machine, until).items()
+        due = {**{n: who for n, who in confirming if n <= until or _can_tell(who, absent)}, **first}
+        complete = _last_whole(of_machine, due, absent)
+        if complete >= min(until, max(due)):
             return due
-        until = whole  # later rounds do not count yet: they may be those of a look that is not complete
+        until = complete  # later rounds do not count yet: they may be those of a look that is not complete
     return first
 
 
 def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
     """The rounds that any search in the rounds so far asks for."""
     asked: dict[int, set[str]] = {}
-    for found in searches_of(records, until):
-        if found.label not in _NOISY:
-            confirm = found.nodes if found.subject.unit == NODE else found.found.links
+    for machine_search in searches_of(records, until):
+        if machine_search.label not in _NOISY:
+            of_nodes = machine_search.subject.unit == NODE
+            confirm = machine_search.nodes if of_nodes else machine_search.found.links
             for number, members in confirm.confirm.items():
                 asked.setdefault(number, set()).update(members)
     return {number: tuple(sorted(members)) for number, members in asked.items()}

@@ -42,22 +42,24 @@ class Found(NamedTuple):
 def machine_title(machine: Machine) -> str:
     """System and host group; of a node that was measured again also when."""
     stretches = [stretch for search in machine.searches for stretch in search.stretches]
-    began = min((each.times[0][:10] for each in stretches if each.times[0]), default="")
+    began = min((stretch.times[0][:10] for stretch in stretches if stretch.times[0]), default="")
     day = f" ({began})" if began and ":" in machine.host_group else ""
     return visible(f"{machine.system}, {machine.host_group}{day}")
 
 
 def metric_title(machine: Machine, search: MachineSearch) -> str:
     """The metric; with its benchmark where there are several."""
-    several = len({(each.subject.benchmark, each.subject.placement) for each in machine.searches}) > 1
+    several = len({(search.subject.benchmark, search.subject.placement) for search in machine.searches}) > 1
     place = f"{search.subject.benchmark} {search.subject.placement}: " if several else ""
     return visible(f"{place}{search.metric.name}")
 
 
 def _short_title(machine: Machine, search: MachineSearch) -> str:
     """The benchmark where it has one headline metric, which is shorter than its name."""
-    own = [each for each in machine.searches if each.subject == search.subject and not each.is_probe]
-    return visible(search.subject.benchmark) if own == [search] else metric_title(machine, search)
+    same_subject = [
+        other for other in machine.searches if other.subject == search.subject and not other.is_probe
+    ]
+    return visible(search.subject.benchmark) if same_subject == [search] else metric_title(machine, search)
 
 
 def below(metric: Metric, cost: float) -> str:
@@ -97,39 +99,43 @@ def _between(search: MachineSearch, member: str) -> str:
 # Slow members
 
 
-def _named_text(machine: Machine, member: str, found: Sequence[Found]) -> str:
+def _named_text(machine: Machine, member: str, evidence: Sequence[Found]) -> str:
     """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
-    search, one = found[0]
-    cause = "".join(f": {each}" for each in _causes(machine, member, found)[:1])
-    return f"{visible(member)} ({_difference(_short_title(machine, search), search, one)}{cause})"
+    search, slow = evidence[0]
+    cause = "".join(f": {cause}" for cause in _causes(machine, member, evidence)[:1])
+    return f"{visible(member)} ({_difference(_short_title(machine, search), search, slow)}{cause})"
 
 
-def _causes(machine: Machine, member: str, found: Sequence[Found]) -> list[str]:
+def _causes(machine: Machine, member: str, evidence: Sequence[Found]) -> list[str]:
     """What its runs recorded, beside what a metric says."""
-    said = tuple(search.metric.name for search, _ in found)
-    return [visible(each) for each in machine.causes.get(member, ()) if not each.startswith(said)]
+    shown_metrics = tuple(search.metric.name for search, _ in evidence)
+    return [visible(cause) for cause in machine.causes.get(member, ()) if not cause.startswith(shown_metrics)]
 
 
-def _difference(title: str, search: MachineSearch, one: SlowMember) -> str:
-    if math.isinf(one.slower):
+def _difference(title: str, search: MachineSearch, slow: SlowMember) -> str:
+    if math.isinf(slow.slower):
         return "runs failed or met their time limit"
-    return f"{title} {below(search.metric, one.slower)}"
+    return f"{title} {below(search.metric, slow.slower)}"
 
 
 def _evidence(machine: Machine) -> Iterator[str]:
     """For each slow member what shows it, and all causes: the first few."""
-    every = [each for kind in KINDS for each in found_members(machine, kind).items()]
-    for member, found in every[:_NAMED]:
-        said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
-        more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
-        causes = "; ".join(_causes(machine, member, found))
-        yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
+    slow_members = [
+        member_evidence for kind in KINDS for member_evidence in found_members(machine, kind).items()
+    ]
+    for member, evidence in slow_members[:_NAMED]:
+        shown = "; ".join(_evidence_text(machine, *slow_in) for slow_in in evidence[:_FEW])
+        more = f"; {_nodes(len(evidence) - _FEW, 'more metric')}" if len(evidence) > _FEW else ""
+        causes = "; ".join(_causes(machine, member, evidence))
+        yield f"{visible(member)}: {shown}{more}.{f' Recorded there: {causes}.' if causes else ''}"
 
 
-def _evidence_text(machine: Machine, search: MachineSearch, one: SlowMember) -> str:
-    least = "" if math.isinf(one.slower) else f", at least {amount(search.metric, one.at_least)}"
-    rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
-    return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
+def _evidence_text(machine: Machine, search: MachineSearch, slow: SlowMember) -> str:
+    least = "" if math.isinf(slow.slower) else f", at least {amount(search.metric, slow.at_least)}"
+    rounds = f"in {slow.in_rounds} of {_nodes(slow.rounds, 'round')}{_between(search, slow.member)}"
+    return (
+        f"{_difference(metric_title(machine, search), search, slow)}{least}, {probability(slow.p)}, {rounds}"
+    )
 
 
 KINDS = ("switches", "nodes", "links")  # the parts of a search by their names
@@ -139,11 +145,14 @@ def found_members(machine: Machine, kind: str) -> dict[str, list[Found]]:
     """The slow switches, nodes or links, each with all that shows it."""
     parts: list[tuple[MachineSearch, Search | None]]
     parts = [(search, getattr(search.found, kind)) for search in machine.searches]
-    named = [Found(search, one) for search, part in parts if part for one in part.named]
-    named.sort(key=lambda each: -each.named.slower)
-    by_member = grouped(named, lambda each: each.named.member)
+    named = [Found(search, slow) for search, part in parts if part for slow in part.named]
+    named.sort(key=lambda evidence: -evidence.named.slower)
+    by_member = grouped(named, lambda evidence: evidence.named.member)
     # a run that failed has no value in any metric: said once
-    return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
+    return {
+        name: evidence[:1] if math.isinf(evidence[0].named.slower) else evidence
+        for name, evidence in by_member.items()
+    }
 
 
 def found_nodes(machine: Machine) -> dict[str, list[Found]]:
@@ -156,13 +165,13 @@ def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
     place = f"{machine_title(machine)}: " if len(others) > 1 else ""
     nodes = len(machine.nodes) - len(machine.absent)
     counts = {"switches": len({*machine.switches.values()}), "nodes": nodes, "links": len(machine.pairs)}
-    said = []
+    leads = []
     for kind, of in counts.items():
-        if found := found_members(machine, kind):
-            named = [_named_text(machine, member, each) for member, each in found.items()]
-            verb, few = "is" if len(found) == 1 else "are", first_few(named, _NAMED, "in the table")
-            said.append(f"{len(found)} of {of:,} {kind} {verb} slow: {', '.join(few)}")
-    return place + (". ".join(said) or _none(machine, nodes))
+        if members := found_members(machine, kind):
+            named = [_named_text(machine, member, evidence) for member, evidence in members.items()]
+            verb, few = "is" if len(members) == 1 else "are", first_few(named, _NAMED, "in the table")
+            leads.append(f"{len(members)} of {of:,} {kind} {verb} slow: {', '.join(few)}")
+    return place + (". ".join(leads) or _none(machine, nodes))
 
 
 def _none(machine: Machine, of: int) -> str:
@@ -221,28 +230,33 @@ def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: f
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
     """Who is not decided after the last look, and in what; the slowest first."""
-    open_ones = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
-    return sorted(open_ones, key=lambda each: -each[1].slower)
+    open_ones = [(s, suspect) for s in machine.searches for part in s.parts for suspect in part.undecided]
+    return sorted(open_ones, key=lambda search_suspect: -search_suspect[1].slower)
 
 
 def _undecided(machine: Machine) -> Iterator[str]:
-    if named := [_undecided_text(machine, *each) for each in undecided(machine)]:
+    if named := [_undecided_text(machine, *search_suspect) for search_suspect in undecided(machine)]:
         yield f"Not decided: {'; '.join(first_few(named, _FEW, 'in the table'))}."
 
 
-def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
-    needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "too near the tolerance"
-    how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
-    return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
+def _undecided_text(machine: Machine, search: MachineSearch, suspect: Undecided) -> str:
+    needed = (
+        f"{suspect.rounds_needed} rounds would decide" if suspect.rounds_needed else "too near the tolerance"
+    )
+    how = below(search.metric, suspect.slower) if 0 < suspect.slower < math.inf else "about as the others"
+    metric = f"{metric_title(machine, search)} {how}"
+    return f"{visible(suspect.member)} ({metric}, {probability(suspect.p)}; {needed})"
 
 
 def _failed(machine: Machine) -> Iterator[str]:
     told = {*found_nodes(machine)}  # their partners are not blamed
-    own = {
+    unblamed = {
         node: [run for run in runs if node in told or told.isdisjoint(run.metadata[EACH_NODES].split(" "))]
         for node, runs in machine.failed.items()
     }
-    failed = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
+    failed = sorted(
+        ((node, runs) for node, runs in unblamed.items() if runs), key=lambda node_runs: -len(node_runs[1])
+    )
     if failed:
         named = [
             f"{visible(node)} ({len(runs)} of {machine.made(node)}: {_why(runs)})" for node, runs in failed
@@ -258,22 +272,22 @@ def _why(runs: Iterable[Record]) -> str:
 
 def _disturbed(machine: Machine) -> Iterator[str]:
     told = found_nodes(machine)  # with their causes
-    found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
-    some = [*found.items()] if len(found) <= _FEW else [*found.items()][:1]
+    disturbed = {node: runs for node, runs in machine.disturbed.items() if node not in told}
+    some = [*disturbed.items()] if len(disturbed) <= _FEW else [*disturbed.items()][:1]
     for node, runs in some:
         why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
         how_often = f"{len(runs)} of {machine.made(node)} runs"
         yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
-    if more := len(found) - len(some):
+    if more := len(disturbed) - len(some):
         yield f"So were {_nodes(more, 'other node')} in most of theirs."
 
 
 def _absent(machine: Machine) -> Iterator[str]:
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
-        reasons = grouped(nodes.items(), lambda each: each[1])
-        said = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
-        if said:
-            yield f"{what}: {'; '.join(first_few(said, _NAMED, 'reasons'))}."
+        reasons = grouped(nodes.items(), lambda node_reason: node_reason[1])
+        reasons_text = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
+        if reasons_text:
+            yield f"{what}: {'; '.join(first_few(reasons_text, _NAMED, 'reasons'))}."
 
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
@@ -297,9 +311,9 @@ def _not_measured(machine: Machine) -> Iterator[str]:
     """Pairs without any run, and whether links are judged."""
     if not machine.pairs:
         return
-    every = comb(len(machine.nodes), 2)
-    if missing := every - len(machine.pairs):
-        yield f"{missing:,} of {every:,} pairs were never measured; tables/{NOT_MEASURED} lists them."
+    all_pairs = comb(len(machine.nodes), 2)
+    if missing := all_pairs - len(machine.pairs):
+        yield f"{missing:,} of {all_pairs:,} pairs were never measured; tables/{NOT_MEASURED} lists them."
     if not _links_are_judged(machine):
         yield "Single links are not judged: too few pairs were measured."
 
@@ -326,8 +340,8 @@ def drain_commands(machine: Machine) -> list[str]:
     if scheduler is None or not scheduler.drain:
         return []
     return [
-        scheduler.drain.format(node=shlex.quote(node), reason=shlex.quote(_reason(machine, found)))
-        for node, found in found_nodes(machine).items()
+        scheduler.drain.format(node=shlex.quote(node), reason=shlex.quote(_reason(machine, evidence)))
+        for node, evidence in found_nodes(machine).items()
         if _PLAIN.fullmatch(node)
     ]
 
@@ -335,10 +349,10 @@ def drain_commands(machine: Machine) -> list[str]:
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def _reason(machine: Machine, found: Sequence[Found]) -> str:
+def _reason(machine: Machine, evidence: Sequence[Found]) -> str:
     """In plain letters: ``slow: stream 8.3 % below``."""
-    search, one = found[0]
-    text = f"slow: {_difference(_short_title(machine, search), search, one)}"
+    search, slow = evidence[0]
+    text = f"slow: {_difference(_short_title(machine, search), search, slow)}"
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
 
 

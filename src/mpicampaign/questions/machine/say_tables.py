@@ -52,40 +52,43 @@ def machine_grid(machine: Machine) -> Grid:
 
 
 def _slow_lines(machine: Machine) -> Iterator[Line]:
-    for search, one in (
-        each for kind in say.KINDS for own in say.found_members(machine, kind).values() for each in own
+    for search, slow in (
+        search_slow
+        for kind in say.KINDS
+        for evidence in say.found_members(machine, kind).values()
+        for search_slow in evidence
     ):
-        least = "" if math.isinf(one.slower) else say.amount(search.metric, one.at_least)
-        yield _grid_line(machine, search, one, SLOW_ONE, least, f"{one.in_rounds} of {one.rounds}")
+        least = "" if math.isinf(slow.slower) else say.amount(search.metric, slow.at_least)
+        yield _grid_line(machine, search, slow, SLOW_ONE, least, f"{slow.in_rounds} of {slow.rounds}")
 
 
 def _undecided_lines(machine: Machine) -> Iterator[Line]:
-    for search, one in say.undecided(machine):
-        needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else ""
-        yield _grid_line(machine, search, one, UNDECIDED, needed=needed)
+    for search, suspect in say.undecided(machine):
+        needed = f"{suspect.rounds_needed} rounds would decide" if suspect.rounds_needed else ""
+        yield _grid_line(machine, search, suspect, UNDECIDED, needed=needed)
 
 
 def _grid_line(
     machine: Machine,
     search: MachineSearch,
-    one: SlowMember | Undecided,
+    suspect: SlowMember | Undecided,
     verdict: str,
     least: str = "",
     rounds: str = "",
     needed: str = "",
 ) -> Line:
-    how = "runs failed" if math.isinf(one.slower) else say.slower(search.metric, one.slower)
-    value = search.values.get(one.member)
+    how = "runs failed" if math.isinf(suspect.slower) else say.slower(search.metric, suspect.slower)
+    value = search.values.get(suspect.member)
     return (
-        visible(one.member),
+        visible(suspect.member),
         say.metric_title(machine, search),
         verdict,
         how,
         least,
-        probability(one.p).removeprefix("p ").removeprefix("= "),
+        probability(suspect.p).removeprefix("p ").removeprefix("= "),
         rounds,
         "" if value is None else quantity(value, search.metric.dimension),
-        visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ()))))),
+        visible("; ".join(filter(None, (needed, *machine.causes.get(suspect.member, ()))))),
     )
 
 
@@ -109,17 +112,17 @@ def members_grid(machines: Iterable[Machine]) -> Grid:
 
 
 def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
-    named = {one.member: one for part in search.parts for one in part.named}
+    named = {slow.member: slow for part in search.parts for slow in part.named}
     for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
-        one, runs = named.get(member), machine.runs.get(member, ())
-        slowdown = one.slower if one else search.node_slowdowns.get(member, search.slowdowns.get(member))
+        slow, runs = named.get(member), machine.runs.get(member, ())
+        slowdown = slow.slower if slow else search.node_slowdowns.get(member, search.slowdowns.get(member))
         yield (
             *map(visible, (*search.subject, member, search.metric.name)),
             search.metric.dimension.si_unit,
             search.values.get(member),
             slowdown if slowdown is None or math.isfinite(slowdown) else None,
             machine.verdict(search, member),
-            *((one.at_least, one.p, one.rounds, one.in_rounds) if one else [None] * 4),
+            *((slow.at_least, slow.p, slow.rounds, slow.in_rounds) if slow else [None] * 4),
             machine.made(member) if runs else None,
             sum(run.status == FAILED for run in runs) if runs else None,
             sum(run.condition == DISTURBED for run in runs) if runs else None,
@@ -153,7 +156,7 @@ def told_runs(machines: Iterable[Machine]) -> list[Record]:
 
 def _slow_nodes(machine: Machine) -> list[str]:
     members = [member for kind in say.KINDS for member in say.found_members(machine, kind)]
-    members += [one.member for _, one in say.undecided(machine)]
+    members += [suspect.member for _, suspect in say.undecided(machine)]
     return [node for member in members for node in nodes_of(member) if node in machine.runs]
 
 
@@ -177,9 +180,9 @@ def machine_sentences(machines: Sequence[Machine]) -> list[PageNode]:
     """What is said of the members of each, and the commands that keep jobs from the slow ones."""
     nodes: list[PageNode] = []
     for machine in machines:
-        said, commands = tuple(say.sentences(machine)), "\n".join(say.drain_commands(machine))
+        sentences, commands = tuple(say.sentences(machine)), "\n".join(say.drain_commands(machine))
         nodes += [Caption(f"{say.machine_title(machine)}:")] if len(machines) > 1 else []
-        nodes += [Items(said)] if said else []
+        nodes += [Items(sentences)] if sentences else []
         text = Verbatim(commands, "Commands")
         nodes += [Fold("Commands that keep jobs from the slow nodes", (text,))] if commands else []
     return nodes

@@ -65,10 +65,10 @@ class OwnRow:
 def own_against_others(comparison: Comparison) -> list[tuple[Table, OwnRow]]:
     """Every own row that has others, for each headline metric."""
     return [
-        (table, found)
+        (table, ours)
         for table in comparison.tables
         for metric in table.headlines
-        for found in _of_metric(table, metric)
+        for ours in _of_metric(table, metric)
     ]
 
 
@@ -88,9 +88,9 @@ def _is_merged(row: Row) -> bool:
 
 
 def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Other]:
-    found = [both_sides((row, row.cell(metric)), (other, other.cell(metric))) for other in others]
-    among = hochberg({place: both.pair.p for place, both in enumerate(found) if both.pair.p is not None})
-    for place, (other, both) in enumerate(zip(others, found, strict=True)):
+    compared = [both_sides((row, row.cell(metric)), (other, other.cell(metric))) for other in others]
+    among = hochberg({place: both.pair.p for place, both in enumerate(compared) if both.pair.p is not None})
+    for place, (other, both) in enumerate(zip(others, compared, strict=True)):
         if both.ratio:
             names = visible(other.case.system), visible(other.case.host_group)
             yield Other(*names, 1 / both.ratio, pair=replace(both.pair, p=among.get(place)))

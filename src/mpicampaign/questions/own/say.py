@@ -40,15 +40,15 @@ def own_page_nodes(comparison: Comparison, view: View) -> list[PageNode]:
 def own_lines(comparison: Comparison, view: View) -> list[str]:
     """``SHM-1, latency at 0 B 0.16 µs: lower than 7 of 7 host groups of SCARF (published, stfc-2017): …``."""
     return [
-        _own_line(comparison, table, own, others, view)
-        for table, own in own_against_others(comparison)
-        for others in grouped(own.others, lambda other: (other.system, other.published)).values()
+        _own_line(comparison, table, ours, others, view)
+        for table, ours in own_against_others(comparison)
+        for others in grouped(ours.others, lambda other: (other.system, other.published)).values()
     ]
 
 
 def own_legend(comparison: Comparison) -> str:
     """Which error the sentences have, and what cannot be tested."""
-    others = [other for _, own in own_against_others(comparison) for other in own.others]
+    others = [other for _, ours in own_against_others(comparison) for other in ours.others]
     tested = _OWN_ERROR if any(not (other.published or other.untested) for other in others) else ""
     published = _PUBLISHED if any(other.published for other in others) else ""
     return " ".join(filter(None, (tested, published)))
@@ -58,15 +58,15 @@ def own_table(comparison: Comparison, view: View) -> list[tuple[str, str, str, s
     """Of each pair: metric, placement, own with its median, the other, ratio, and what can be said."""
     return [
         (
-            f"{table.title}: {own.metric.name}",
-            visible(own.row.case.placement),
-            f"{comparison.place(own.row)} {view.quantity(own.summary.median, own.metric.dimension)}",
+            f"{table.title}: {ours.metric.name}",
+            visible(ours.row.case.placement),
+            f"{comparison.place(ours.row)} {view.quantity(ours.summary.median, ours.metric.dimension)}",
             f"{other.system}/{other.host_group}",
             ratio(other),
             _result(other),
         )
-        for table, own in own_against_others(comparison)
-        for other in own.others
+        for table, ours in own_against_others(comparison)
+        for other in ours.others
     ]
 
 
@@ -75,22 +75,22 @@ def ratio(other: Other) -> str:
     return f"× {RATIO.number(other.ratio)} {DEFAULT.bounds(other.interval, RATIO)}".rstrip()
 
 
-def _own_line(comparison: Comparison, table: Table, own: OwnRow, others: Sequence[Other], view: View) -> str:
-    value = view.quantity(own.summary.median, own.metric.dimension)
-    name = f"{comparison.place(own.row)} {visible(own.row.case.placement)}, {table.title}"
+def _own_line(comparison: Comparison, table: Table, ours: OwnRow, others: Sequence[Other], view: View) -> str:
+    value = view.quantity(ours.summary.median, ours.metric.dimension)
+    name = f"{comparison.place(ours.row)} {visible(ours.row.case.placement)}, {table.title}"
     in_order = sorted(others, key=lambda other: other.ratio)
     ends = dict.fromkeys(f"{ratio(end)} ({end.host_group})" for end in (in_order[0], in_order[-1]))
     source = f" (published, {others[0].published})" if others[0].published else ""
     groups = counted(len(others), "host group")
-    found = f"{_better_and_worse(own, others)} {groups} of {others[0].system}{source}"
-    return f"{name}: {own.metric.name} {value} is {found}: {' to '.join(ends)}"
+    outcome = f"{_better_and_worse(ours, others)} {groups} of {others[0].system}{source}"
+    return f"{name}: {ours.metric.name} {value} is {outcome}: {' to '.join(ends)}"
 
 
-def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
+def _better_and_worse(ours: OwnRow, others: Sequence[Other]) -> str:
     """``better than 5 and worse than 1 of``, where that is shown."""
     shown = [other for other in others if other.shown]
     lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
-    better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
+    better, worse = (lower, higher) if ours.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
     if parts:
         return f"{' and '.join(parts)} of"

@@ -44,12 +44,12 @@ class Shown(NamedTuple):
     @property
     def lines(self) -> list[str]:
         """One for each fact."""
-        return [f"{each.title + ':':<12}{each.text}" for each in self.facts]
+        return [f"{fact.title + ':':<12}{fact.text}" for fact in self.facts]
 
     @property
     def data(self) -> dict[str, Any]:
         """What the lines say, for programs, in SI units."""
-        return {each.title: {"text": each.text, **each.data} for each in self.facts}
+        return {fact.title: {"text": fact.text, **fact.data} for fact in self.facts}
 
 
 def shown(command: Command, label: str = "") -> Shown:
@@ -61,7 +61,7 @@ def shown(command: Command, label: str = "") -> Shown:
         known = {"launcher": command.evidence.job.get("launcher")}
         return Shown((Fact("evidence", not_recorded(command), known), *verdict), outcome)
     facts = (_hosts, _binding, _memory, _transport, _mpi, _program, _condition, _machine, _doubts)
-    return Shown((*(each(command) for each in facts), *verdict), outcome)
+    return Shown((*(fact_of(command) for fact_of in facts), *verdict), outcome)
 
 
 def _hosts(command: Command) -> Fact:
@@ -72,8 +72,8 @@ def _hosts(command: Command) -> Fact:
     elif several:
         text = f"{in_ranks(total)} on {', '.join(f'{host} ({count})' for host, count in counts.items())}"
     else:
-        each = next(iter(counts.values()), 0)
-        text = f"{in_ranks(total)}, {each} on each of {fold([*counts])}"
+        per_host = next(iter(counts.values()), 0)
+        text = f"{in_ranks(total)}, {per_host} on each of {fold([*counts])}"
     return Fact("hosts", text, {"ranks": total, "ranks_by_host": counts})
 
 
@@ -233,5 +233,5 @@ def _machine(command: Command) -> Fact:
 
 
 def _doubts(command: Command) -> Fact:
-    found = doubts(command)
-    return Fact("doubts", "; ".join(found) or "none", {"found": found})
+    reasons = doubts(command)
+    return Fact("doubts", "; ".join(reasons) or "none", {"found": reasons})

@@ -134,10 +134,10 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
     if not rules or len({len(benchmark.cases) for benchmark in benchmarks}) > 1:
         return
     out = set[int]().union(*(benchmark.out for benchmark in benchmarks))
-    every = range(len(benchmarks[0].cases))
-    places = [place for place in every if place not in out]
+    all_places = range(len(benchmarks[0].cases))
+    places = [place for place in all_places if place not in out]
     if REFERENCE in out or len(places) == 1:
-        places = [*every]  # no block of them counts
+        places = [*all_places]  # no block of them counts
     rule = LookRule(rules.tolerance, _level(benchmarks, places, rules.races))
     courses = [benchmark.course(places, rule) for benchmark in benchmarks]
     names = tuple(candidate_names(benchmarks[0].cases).values())
@@ -188,8 +188,9 @@ class _Benchmark:
             (series_label(run.case, series.label), series.ranks) for run in first for series in run.series
         )
         for label, ranks in printed:
-            suite, every = first[0].suite, (series_of(run, label, ranks) for runs in sound for run in runs)
-            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, [*filter(None, every)])
+            suite = first[0].suite
+            all_series = (series_of(run, label, ranks) for runs in sound for run in runs)
+            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, [*filter(None, all_series)])
             for metric in metrics:
                 values = [values_of(metric, runs, label, ranks) for runs in sound]
                 if all(known or not runs for known, runs in zip(values, sound, strict=True)):

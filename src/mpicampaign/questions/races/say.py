@@ -26,9 +26,9 @@ _NAMED = 3  # settings in a sentence
 
 def cell_name(race: InRace, cell: RaceCell) -> str:
     """``time at 1 KiB``; with the benchmark and the ranks where there are several."""
-    own = cell.label if cell.label.startswith(cell.benchmark) else f"{cell.benchmark}: {cell.label}"
-    benchmark = f"{own}: " if len({each.label for each in race.cells}) > 1 else ""
-    ranks = f", {in_ranks(cell.ranks)}" if len({each.ranks for each in race.cells}) > 1 else ""
+    series_name = cell.label if cell.label.startswith(cell.benchmark) else f"{cell.benchmark}: {cell.label}"
+    benchmark = f"{series_name}: " if len({cell.label for cell in race.cells}) > 1 else ""
+    ranks = f", {in_ranks(cell.ranks)}" if len({cell.ranks for cell in race.cells}) > 1 else ""
     return f"{benchmark}{cell.metric.name}{ranks}"
 
 
@@ -42,7 +42,7 @@ def race_sentence(race: InRace) -> str:
     won = grouped(race.won, lambda cell: cell.leader)
     if not won:
         return f"{default} stays{f' in all {count} cells' if count > 1 else ''}: {_none_better(race)}"
-    most = sorted(won.items(), key=lambda each: -len(each[1]))
+    most = sorted(won.items(), key=lambda winner: -len(winner[1]))
     named = [
         f"{race.names[place]} beats {default} in {len(cells)} ({_ratios(cells)})"
         for place, cells in most[:_NAMED]
@@ -71,9 +71,11 @@ def _ratios(cells: Sequence[RaceCell]) -> str:
 
 def progress(race: InRace) -> str:
     """``9 of 12 blocks``, of the benchmark that lacks most."""
-    of_benchmarks = [[(each.blocks, len(each.counted or ())) for each in of] for of in race.stages.values()]
+    of_benchmarks = [
+        [(stage.blocks, len(stage.counted or ())) for stage in of] for of in race.stages.values()
+    ]
     sums = ([sum(numbers) for numbers in zip(*stages, strict=True)] for stages in of_benchmarks)
-    due, made = max(sums, key=lambda each: (each[0] - each[1], each[0]))
+    due, made = max(sums, key=lambda due_made: (due_made[0] - due_made[1], due_made[0]))
     return f"{made} of {due} blocks"
 
 
@@ -88,7 +90,7 @@ def race_answers(comparison: Comparison) -> Iterator[Answer]:
 
 def left_lines(race: InRace) -> Iterator[str]:
     """Who left all cells, and when; who never gave a value."""
-    for blocks, gone in grouped(race.left, lambda each: each[1]).items():
+    for blocks, gone in grouped(race.left, lambda leaver: leaver[1]).items():
         yield f"Left after {blocks} blocks: {listed([race.names[place] for place, _ in gone])}"
     if race.out:
         yield f"Without any value: {listed([race.names[place] for place in race.out])}"
@@ -124,6 +126,6 @@ def race_nodes(races: Sequence[InRace], level: int = 2) -> list[Node]:
     for race in races:
         grid = race_grid(race)
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
-        said = (f"{race_sentence(race)}.", *(f"{line}." for line in left_lines(race)))
-        nodes.append(Items(said))
+        sentences = (f"{race_sentence(race)}.", *(f"{line}." for line in left_lines(race)))
+        nodes.append(Items(sentences))
     return nodes

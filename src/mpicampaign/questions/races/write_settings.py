@@ -79,11 +79,11 @@ def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> Non
     groups = grouped(races, _used_together).values()
     files: dict[Path, str] = {}
     for number, together in enumerate(groups, 1):
-        own = target / str(number) if len(groups) > 1 else target
-        data = [race_data(each) for each in together]
-        files[own / DATA] = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-        known = [each for each in together if each.won and each.every_case <= entries.keys()]
-        files |= _settings(own, plan.campaign, known, entries) if known else {}
+        group_folder = target / str(number) if len(groups) > 1 else target
+        data = [race_data(race) for race in together]
+        files[group_folder / DATA] = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        known = [race for race in together if race.won and race.every_case <= entries.keys()]
+        files |= _settings(group_folder, plan.campaign, known, entries) if known else {}
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, text)
@@ -270,8 +270,8 @@ def _collective(label: str) -> str:
 
 def _sizes(race: InRace, cell: RaceCell) -> list[int]:
     """All sizes that were measured like a cell, ascending."""
-    alike = (each for each in race.cells if (each.label, each.ranks) == (cell.label, cell.ranks))
-    return sorted(each.metric.size for each in alike if each.metric.size)
+    alike = (same for same in race.cells if (same.label, same.ranks) == (cell.label, cell.ranks))
+    return sorted(same.metric.size for same in alike if same.metric.size)
 
 
 def _ranges(setting: _Setting) -> Iterator[str]:
@@ -288,7 +288,7 @@ def _rules(rules: Mapping[str, Sequence[_Setting]]) -> Iterator[str]:
     for collective, settings in rules.items():
         number, of_all = _OPENMPI[collective]
         cells = [(setting, cell) for setting in settings for cell in setting.cells]
-        of_ranks = grouped(cells, lambda each: each[1].ranks or 0)
+        of_ranks = grouped(cells, lambda operation_cell: operation_cell[1].ranks or 0)
         # A rule holds from its number of ranks on, and the first one for fewer, too: the library's own choice
         # for what was not measured.
         counts = sorted({1, *of_ranks, *(ranks + 1 for ranks in of_ranks)})

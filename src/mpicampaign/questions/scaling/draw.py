@@ -23,27 +23,28 @@ _IDEAL = Style("#555555", "dashed", "circle")
 
 def scaling_charts(scene: Scene) -> Iterator[CurveChart]:
     """One of all work, one of messages, and one of start-up."""
-    for kind, drawn in grouped(scalings(scene.comparison), lambda each: each.kind).items():
+    for kind, drawn in grouped(scalings(scene.comparison), lambda scaling: scaling.kind).items():
         yield _chart(scene, kind, drawn)
 
 
 def _chart(scene: Scene, kind: str, drawn: list[Scaling]) -> CurveChart:
     title, section = TITLES[kind], "scaling" if kind == WORK else "figures"
-    ranks = sorted({point.ranks for each in drawn for point in each.points})
+    ranks = sorted({point.ranks for scaling in drawn for point in scaling.points})
     across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
-    named = looks(_name(scene, each) for each in drawn)
+    named = looks(_name(scene, scaling) for scaling in drawn)
     panels = tuple(
         panel
         for name, members in grouped(drawn, _title).items()
         for panel in _panels(scene, name, members, named)
     )
-    ideal = " Dashed: the ideal." if any(each.has_speed_up for each in drawn) else ""
+    ideal = " Dashed: the ideal." if any(scaling.has_speed_up for scaling in drawn) else ""
     caption = f"{meaning(drawn)} Lines: medians; strokes: each repeat.{ideal}"
-    said = (
-        f"{_name(scene, each)} {each.metric.name}: {scaling_sentence(each, scene.view)}" for each in drawn
+    texts = (
+        f"{_name(scene, scaling)} {scaling.metric.name}: {scaling_sentence(scaling, scene.view)}"
+        for scaling in drawn
     )
     own_scales = any(panel.up != panels[0].up for panel in panels)
-    alt = f"{title}. {' '.join(said)}"
+    alt = f"{title}. {' '.join(texts)}"
     return CurveChart(
         *(title, caption, alt, across, panels, own_scales),
         keyed=True,
@@ -71,10 +72,10 @@ def _panels(
     metric = members[0].metric
     name = "time" if members[0].kind == STARTUP else metric.name  # of all its panels
     yield _panel(scene, title, (name, metric.dimension), members, named, lambda p: (p.median, p.cell.values))
-    faster = [each for each in members if each.has_speed_up]
+    faster = [scaling for scaling in members if scaling.has_speed_up]
     if not faster:
         return
-    of_ranks = [(point.ranks, point.ideal) for each in faster for point in each.points]
+    of_ranks = [(point.ranks, point.ideal) for scaling in faster for point in scaling.points]
     for quantity, dimension, ideal, values in (
         ("speed-up", RATIO, dict(of_ranks), _speed_ups),
         ("efficiency", FRACTION, dict.fromkeys((ranks for ranks, _ in of_ranks), 1.0), _efficiencies),
@@ -83,7 +84,7 @@ def _panels(
 
 
 def _speed_ups(point: ScalingPoint) -> tuple[float, tuple[float, ...]]:
-    return point.speed_up or 0.0, tuple(each * point.ideal for each in point.efficiencies)
+    return point.speed_up or 0.0, tuple(efficiency * point.ideal for efficiency in point.efficiencies)
 
 
 def _efficiencies(point: ScalingPoint) -> tuple[float, tuple[float, ...]]:
@@ -100,18 +101,18 @@ def _panel(
     ideal: dict[int, float] | None = None,
 ) -> CurvePanel:
     """``values``: the median of a point, and its repeats."""
-    every = [value for each in members for point in each.points for value in _flat(values(point))]
-    every += (ideal or {}).values()
-    up = scene.axis(*quantity, every, _LOGARITHMIC.get(quantity[0]))
+    all_values = [value for scaling in members for point in scaling.points for value in _flat(values(point))]
+    all_values += (ideal or {}).values()
+    up = scene.axis(*quantity, all_values, _LOGARITHMIC.get(quantity[0]))
     assert up is not None  # the values are positive
-    curves = [_curve(_name(scene, each), each, named, values) for each in members]
+    curves = [_curve(_name(scene, scaling), scaling, named, values) for scaling in members]
     if ideal:
         curves.append(ChartCurve("ideal", "ideal", _IDEAL, dict(sorted(ideal.items())), (), thin=True))
     return CurvePanel(title, up, tuple(curves))
 
 
-def _flat(found: tuple[float, tuple[float, ...]]) -> tuple[float, ...]:
-    return found[0], *found[1]
+def _flat(value: tuple[float, tuple[float, ...]]) -> tuple[float, ...]:
+    return value[0], *value[1]
 
 
 def _curve(

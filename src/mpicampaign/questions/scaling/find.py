@@ -77,8 +77,8 @@ class Scaling:
     @property
     def orders(self) -> tuple[int, ...]:
         """Those of HPL's matrix with the fewest ranks and with more; empty where they are not known."""
-        found = tuple(dict.fromkeys(point.row.linear_system for point in self.points))
-        return () if 0 in found else found
+        systems = tuple(dict.fromkeys(point.row.linear_system for point in self.points))
+        return () if 0 in systems else systems
 
     @property
     def is_contradicted(self) -> bool:
@@ -95,11 +95,11 @@ def scalings(comparison: Comparison) -> list[Scaling]:
     """Those with two numbers of ranks at least, of all tables."""
     tables = [table for table in comparison.with_startup.tables if not table.is_baseline]
     alike = grouped(tables, lambda table: (table.suite, table.benchmark, _plain(table, grows=True))).values()
-    found = []
+    all_scalings = []
     for of in alike:
         for label, same in grouped(of, partial(_plain, grows=_grows(of))).items():
-            found += [scaling for table in _joined(label, same) for scaling in _of_table(table)]
-    return found
+            all_scalings += [scaling for table in _joined(label, same) for scaling in _of_table(table)]
+    return all_scalings
 
 
 def _plain(table: Table, grows: bool) -> str:

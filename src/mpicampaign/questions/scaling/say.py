@@ -46,11 +46,11 @@ _DECLARED = {
 
 def scaling_answers(comparison: Comparison, kind: str, view: View) -> Iterator[Answer]:
     """One for each metric and placement over the ranks."""
-    for one in scalings(comparison):
-        if one.kind == kind:
-            title, said = scaling_title(comparison, one), (scaling_sentence(one, view),)
-            word = f"{one.declared} scaling".lstrip() if kind == WORK else "over the ranks"
-            yield Answer(one.table, title, word, said, scaling=one)
+    for scaling in scalings(comparison):
+        if scaling.kind == kind:
+            title, sentences = scaling_title(comparison, scaling), (scaling_sentence(scaling, view),)
+            word = f"{scaling.declared} scaling".lstrip() if kind == WORK else "over the ranks"
+            yield Answer(scaling.table, title, word, sentences, scaling=scaling)
 
 
 def scaling_nodes(
@@ -58,11 +58,11 @@ def scaling_nodes(
 ) -> list[Heading | Paragraph | Grid]:
     """A table for each kind: of work, of messages, of start-up."""
     nodes: list[Heading | Paragraph | Grid] = []
-    for kind, shown in grouped(scalings(comparison), lambda each: each.kind).items():
+    for kind, shown in grouped(scalings(comparison), lambda scaling: scaling.kind).items():
         if kind in kinds:
             header, lines = _TABLES[kind]
-            title, found = TITLES[kind], tuple(lines(comparison, shown, view))
-            grid = Grid(title, 1, header, found, role="sortable", label=title)
+            title, grid_lines = TITLES[kind], tuple(lines(comparison, shown, view))
+            grid = Grid(title, 1, header, grid_lines, role="sortable", label=title)
             nodes += [Heading(title, level), Paragraph(meaning(shown)), grid]
     return nodes
 
@@ -81,7 +81,7 @@ def meaning(shown: Sequence[Scaling]) -> str:
     if kind != WORK:
         return _KINDS[kind]
     # a rate has the same speed-up whether the problem grows or not
-    words = {each.declared for each in shown if each.declared or each.metric.lower_is_better}
+    words = {scaling.declared for scaling in shown if scaling.declared or scaling.metric.lower_is_better}
     return " ".join([_SPEED_UP, *(text for word, text in _DECLARED.items() if word in words)])
 
 
@@ -98,12 +98,12 @@ def scaling_title(comparison: Comparison, scaling: Scaling) -> str:
 def scaling_sentence(scaling: Scaling, view: View) -> str:
     """``10.0 s with 2 ranks; 4.0 s with 8 ranks (speed-up 2.50 of 4.00, efficiency 62.5 %).``"""
     counts = Counter(point.ranks for point in scaling.points)
-    said = []
+    parts = []
     for point in scaling.points:
         where = f" in {visible(point.row.case.placement)}" if counts[point.ranks] > 1 else ""
         value = f"{_value(scaling, point, view)} with {in_ranks(point.ranks)}"
-        said.append(f"{value}{where}{_gain(scaling, point)}")
-    return f"{'; '.join(said)}.{_contradiction(scaling)}"
+        parts.append(f"{value}{where}{_gain(scaling, point)}")
+    return f"{'; '.join(parts)}.{_contradiction(scaling)}"
 
 
 def _contradiction(scaling: Scaling) -> str:
@@ -123,20 +123,20 @@ def _gain(scaling: Scaling, point: ScalingPoint) -> str:
 
 def scaling_lead(comparison: Comparison, shown: Sequence[Scaling], view: View) -> str:
     """What the most ranks bring; of several the range of their efficiencies. Messages have values alone."""
-    largest = [(each, each.points[-1]) for each in shown if each.has_speed_up]
+    largest = [(scaling, scaling.points[-1]) for scaling in shown if scaling.has_speed_up]
     if len(largest) == 1:
-        [(each, last)] = largest
-        ranks = f"from {each.points[0].ranks} to {in_ranks(last.ranks)}"
-        return f"{scaling_title(comparison, each)}: {ranks}{_gain(each, last)}"
+        [(scaling, last)] = largest
+        ranks = f"from {scaling.points[0].ranks} to {in_ranks(last.ranks)}"
+        return f"{scaling_title(comparison, scaling)}: {ranks}{_gain(scaling, last)}"
     if not largest:
         values = scaling_sentence(shown[0], view).removesuffix(".").split("; ")[:: len(shown[0].points) - 1]
         more = f"; {len(shown) - 1} more over the ranks" if len(shown) > 1 else ""
         return f"{scaling_title(comparison, shown[0])}: {', '.join(values)}{more}"
-    found = sorted(last.efficiency or 0.0 for _, last in largest)
-    efficiencies = dict.fromkeys(FRACTION.number(end) for end in (found[0], found[-1]))
-    ends = {f"from {each.points[0].ranks} to {in_ranks(last.ranks)}" for each, last in largest}
+    ascending = sorted(last.efficiency or 0.0 for _, last in largest)
+    efficiencies = dict.fromkeys(FRACTION.number(end) for end in (ascending[0], ascending[-1]))
+    ends = {f"from {scaling.points[0].ranks} to {in_ranks(last.ranks)}" for scaling, last in largest}
     over = ends.pop() if len(ends) == 1 else "with the most ranks"
-    by = listed(list(dict.fromkeys(each.metric.name for each in shown if each.has_speed_up)))
+    by = listed(list(dict.fromkeys(scaling.metric.name for scaling in shown if scaling.has_speed_up)))
     return f"Efficiency {over}: {' to '.join(efficiencies)} % by {by}"
 
 
@@ -144,19 +144,19 @@ def scaling_lead(comparison: Comparison, shown: Sequence[Scaling], view: View) -
 
 
 def _work_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
-    for each in shown:
-        for point in each.points:
-            name = f"{each.table.title}: {scaling_name(comparison, each)}", each.metric.name
+    for scaling in shown:
+        for point in scaling.points:
+            name = f"{scaling.table.title}: {scaling_name(comparison, scaling)}", scaling.metric.name
             counts = point.ranks, point.nodes or "unknown", point.cell.n
-            of_work = _speed_up(point, view) if each.kind == WORK else ()
-            yield (*name, *counts, _value(each, point, view), *of_work)
+            of_work = _speed_up(point, view) if scaling.kind == WORK else ()
+            yield (*name, *counts, _value(scaling, point, view), *of_work)
 
 
 def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
     """All of them side by side; each rank knows the time within MPI_Init, whatever clocks say."""
-    for each in shown:
-        for point in each.points if each.metric.name == MPI_INIT else ():
-            name = f"{visible(each.table.benchmark)}: {scaling_name(comparison, each)}"
+    for scaling in shown:
+        for point in scaling.points if scaling.metric.name == MPI_INIT else ():
+            name = f"{visible(scaling.table.benchmark)}: {scaling_name(comparison, scaling)}"
             medians = (
                 view.quantity(cell.summary.median, cell.metric.dimension) if cell.summary else ""
                 for cell in point.row.cells
