@@ -21,7 +21,7 @@ ALONE = "nothing to compare"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateRow:
     """A host group in a placement, in one metric.
 
     ``ratio``: how many times worse than the best its median is; ``low``, ``high``: the same of the ends of
@@ -66,7 +66,7 @@ class Answer:
     real: str
     said: tuple[str, ...]
     host_groups: tuple[str, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[CandidateRow, ...] = ()
     unit: str = ""
     rankings: tuple[Ranking, ...] = ()
     blocks: InBlocks | None = None

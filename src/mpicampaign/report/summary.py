@@ -15,7 +15,7 @@ from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED
 from mpicampaign.base.text import clip, listed, visible
 from mpicampaign.compare.findings import STOPPED
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.questions.answer import SHOWN, Answer, Candidate
+from mpicampaign.questions.answer import SHOWN, Answer, CandidateRow
 from mpicampaign.questions.configurations.say import configuration_lines, configuration_nodes
 from mpicampaign.questions.machine.say import machine_leads, machine_lines
 from mpicampaign.questions.machine.say_tables import machine_sentences
@@ -167,7 +167,7 @@ def _table(found: Sequence[Answer], width: int, room: int) -> list[str]:
     return [*text, *([f"  … {more} more in tables/comparison.txt"] if more else [])]
 
 
-def _value(one: Candidate) -> str:
+def _value(one: CandidateRow) -> str:
     return f"{one.value}{runs.mark_of(one.row)} {one.shown.interval}".rstrip()
 
 
@@ -263,7 +263,7 @@ def _picture(source: ReportSource, answer: Answer) -> list[PageNode]:
 
 
 def _ratios(
-    source: ReportSource, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str
+    source: ReportSource, answer: Answer, chosen: Sequence[CandidateRow], strip: Strip, label: str
 ) -> Grid:
     """A line for each candidate: its name, its place on the scale, its value."""
     other = answer.blocks.names[0] if answer.blocks else "best"
@@ -287,7 +287,7 @@ def _ratios(
     return Grid(label, 3, ("candidate", axis, f"median [interval], {answer.unit}"), lines, role="ratios")
 
 
-def _mark(one: Candidate, strip: Strip, other: str) -> Markup:
+def _mark(one: CandidateRow, strip: Strip, other: str) -> Markup:
     """The median as a dot with its interval."""
     if one.ratio is None:
         return Markup("")

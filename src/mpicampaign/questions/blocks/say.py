@@ -16,7 +16,7 @@ from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import NOT_SHOWN as NONE_SHOWN
-from mpicampaign.questions.answer import SHOWN, Answer, Candidate
+from mpicampaign.questions.answer import SHOWN, Answer, CandidateRow
 from mpicampaign.questions.blocks.find import (
     FEW,
     NOT_SHOWN,
@@ -61,7 +61,7 @@ def block_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
     for compared in shown_blocks(comparison, view):
         rows = [_row_of(comparison, compared, place) for place in range(len(compared.cases))]
         candidates = [
-            Candidate(
+            CandidateRow(
                 name,
                 MetricCell(
                     row, next((cell for cell in row.cells if cell.metric == compared.metric), None), view

@@ -12,7 +12,7 @@ from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.questions.answer import ALONE, Answer, Candidate
+from mpicampaign.questions.answer import ALONE, Answer, CandidateRow
 from mpicampaign.questions.crossings.say import crossings_text
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.questions.over_groups.say import attribute_lines
@@ -116,7 +116,7 @@ def _candidates(
     rankings: Sequence[Ranking],
     disturbed: Sequence[Contestant],
     view: View,
-) -> tuple[Candidate, ...]:
+) -> tuple[CandidateRow, ...]:
     """All host groups and placements of the metric, best first; those not judged are behind others.
 
     Those of disturbed runs are last and on no scale, unless fewer than two others could be compared.
@@ -136,7 +136,7 @@ def _candidates(
     )
 
 
-def _candidate(one: Contestant, best: float | None, view: View, leads: bool = False) -> Candidate:
+def _candidate(one: Contestant, best: float | None, view: View, leads: bool = False) -> CandidateRow:
     """``best``: the median with which its own is compared; ``None``: it is on no scale."""
     lower_is_better = one.cell.metric.lower_is_better
 
@@ -150,7 +150,7 @@ def _candidate(one: Contestant, best: float | None, view: View, leads: bool = Fa
     interval = one.cell.summary.interval if one.cell.summary else None
     low, high = (worse(interval.low), worse(interval.high)) if interval else (None, None)
     ends = (low, high) if lower_is_better else (high, low)
-    return Candidate(one.name, MetricCell(one.row, one.cell, view), worse(one.median), *ends, leads)
+    return CandidateRow(one.name, MetricCell(one.row, one.cell, view), worse(one.median), *ends, leads)
 
 
 def _leaders(rankings: Sequence[Ranking], contestants: Sequence[Contestant]) -> set[int]:
@@ -174,7 +174,7 @@ def _ends(one: Contestant) -> tuple[float, float]:
     return (interval.low, interval.high) if interval else (one.median, one.median)
 
 
-def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[Candidate], unit: str) -> Iterator[str]:
+def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[CandidateRow], unit: str) -> Iterator[str]:
     """Those in no test, with their medians: they are never among the best."""
     contestants = [one for ranking in rankings for one in ranking.contestants]
     judged = {id(one.row) for one in contestants if one.judged}
@@ -190,20 +190,20 @@ def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[Candidate], un
         yield f"Not judged, {text}: {many if len(several) > say.MANY else named}."
 
 
-def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterator[str]:
+def _doubts(candidates: Sequence[CandidateRow], metric: Metric) -> Iterator[str]:
     """What the medians may not mean: another placement, or a value that no run had."""
     yield from unverified(candidates)
     if mixed := [candidate for candidate in candidates if candidate.row.has_modes_in(metric)]:
         yield f"Repeats in several modes: {_some(mixed, candidates)}."
 
 
-def unverified(candidates: Sequence[Candidate]) -> Iterator[str]:
+def unverified(candidates: Sequence[CandidateRow]) -> Iterator[str]:
     """Candidates of which a run has no proof of its placement."""
     if unproved := [candidate for candidate in candidates if UNVERIFIED in candidate.row.verdicts]:
         yield f"Unverified: {_some(unproved, candidates)}."
 
 
-def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
+def _some(chosen: Sequence[CandidateRow], candidates: Sequence[CandidateRow]) -> str:
     """Placements of which all are chosen, then the names of others; how many where they are many."""
     rest = {candidate.row.case.placement for candidate in candidates if candidate not in chosen}
     whole = [one.row.case.placement for one in chosen if one.row.case.placement not in rest]
