@@ -216,8 +216,8 @@ KINDS = {
     "tested": r"Tested for changes: (\d+) of (\d+) curves?\.( Of the changes reported at a tick, at most 5 % "
     r"are expected to be false \(Benjamini and Yekutieli\)\.)?"
     r"(?: Not tested: (\d+) \(fewer than 15 points\)\.)?"
-    r"( Placements with a distance in brackets are of runs in which a cache line took so long between "
-    r"the CPUs\.)?",
+    r"( A distance in brackets after a placement is the round trip of a cache line between the CPUs of its "
+    r"runs\.)?",
     "began": r"Ticks: (\d+) began, (\d+) found another one running, (\d+) missed\.",
     "no_tick": r"No tick has run this campaign: its schedule, or cron, has not started\.",
     "period": r"\d+ series, ([\d-]+) to ([\d-]+) · report of the open series",

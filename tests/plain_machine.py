@@ -107,7 +107,7 @@ class Plain:
         if count := re.fullmatch(r"No run on the ([\d,]+) nodes? has a value yet", text):
             assert int(count[1].replace(",", "")) == len(self.of_node) and not self._with_value(), text
             return []
-        if count := re.fullmatch(r"Not decided on (\d+) nodes: it takes two rounds in which three .*", text):
+        if count := re.fullmatch(r"Not decided on (\d+) nodes: two rounds with values of three .*", text):
             assert int(count[1]) == self._measured() and not decided, text
             return []
         if text.startswith("No node"):
@@ -317,9 +317,9 @@ KINDS = {
     "error": r"The chance that any node( or link)? is wrongly named is at most 5 %\.$",
     "due": r"Not decided yet: (\d+) suspects?; the next run of the campaign continues\.$",
     "undecided": r"Not decided: (.*)\.$",
-    "so_were": r"So were (\d+) other nodes? in most of theirs\.$",
+    "so_were": r"(\d+) other nodes? (?:was|were) disturbed in most runs\.$",
     "left_out": r"(\d+) runs? left out: contradicted, or of an earlier program\.$",
-    "dependent": r"The rounds of (.*) depend on each other: slow then, perhaps not at another time\.$",
+    "dependent": r"The rounds of (.*) are correlated: slow in that period, perhaps not in others\.$",
     "failed": r"Runs failed on (.*)\.$",
     "disturbed": rf"({NAME}) was disturbed in (\d+) of (\d+) runs: (.*)\.$",
     "absent": r"Not measured: (.*)\.$",

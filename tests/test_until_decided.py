@@ -240,7 +240,7 @@ def test_the_sentences_say_what_ended_it(
         assert "is not recorded" not in shown
     assert "Ask for more repeats" not in summary_text(comparison)
     after = [replace(run, metadata={**run.metadata, LOOKS_SINCE: "2027-01-01T00:00:00Z"}) for run in records]
-    assert "planned before the first run is not recorded" in " ".join(
+    assert "No record shows that these looks were planned" in " ".join(
         decided_sentences(*compare(after).decided)
     )
 

@@ -20,7 +20,7 @@ class Members:
         self._switches = cache(lambda machine: switches(campaign_folder, machine))
 
     def metadata(self, entry: CaseEntry, run: RunEntry, is_missing: bool) -> dict[str, str]:
-        """That of a run; empty for any other run."""
+        """The metadata of a run of one node, link or row of rounds; empty for any other run."""
         if not entry.each:
             return {}
         system, group = entry.case.machine

@@ -44,7 +44,7 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
 
 
 def _node_gpus(evidence: Evidence, host: str) -> list[Gpu]:
-    """Those of a node that the job could use, as its library numbers them."""
+    """The GPUs of a node that the job could use, in the order of its library's numbers."""
     node = evidence.nodes.get(host, {})
     lines = (node.get(f"gpu.{index}", "").split() for index in range(sum(k.startswith("gpu.") for k in node)))
     return [Gpu(*parts[:3]) for parts in lines if len(parts) >= 3]

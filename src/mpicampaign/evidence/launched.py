@@ -70,7 +70,7 @@ def _declared(evidence: Evidence) -> dict[str, Any]:
 
 
 def _arguments(evidence: Evidence) -> Iterator[Finding]:
-    """Those of the script, where the rank is its program; one that a script starts may have others."""
+    """A rank's arguments are those of the job script, unless a script started the program."""
     wanted, resolved = evidence.job.get("arguments", ""), evidence.job.get("program_sha256", "")
     checksums = checksums_of(evidence, "program")
     for rank, seen in sorted(evidence.ranks.items()):
@@ -113,7 +113,7 @@ def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Ite
 
 
 def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
-    """Those of the script, and what the launcher is known to add."""
+    """A rank's variables are those of the job script, and what the launcher is known to add."""
     claimed = _claimed(evidence, declared)
     for rank, seen in sorted(evidence.ranks.items()):
         changed = below(seen, "start.env.")

@@ -143,7 +143,7 @@ class _Distances(NamedTuple):
 
 
 def _distances(records: Iterable[Record]) -> dict[tuple[str, str], _Distances]:
-    """Those of each host of a site."""
+    """Round trips within and between sockets, by site and host."""
     hosts: dict[tuple[str, str], _Distances] = {}
     for record in records:
         for place, values in record.probes.get(ROUND_TRIP, {}).items():

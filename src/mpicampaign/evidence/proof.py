@@ -106,7 +106,7 @@ def _counts(evidence: Evidence, placement: Mapping[str, str]) -> dict[str, str]:
 
 
 def _cores(evidence: Evidence) -> str:
-    """Those of a host, as far as any was examined; empty where none was."""
+    """The number of cores of the first host that recorded it; else empty."""
     cores = (evidence.nodes.get(host, {}).get("cores", "") for host in evidence.hosts)
     return next(filter(None, cores), "")
 
@@ -160,7 +160,7 @@ def _findings(command: Command) -> Iterator[Finding]:
 
 
 def _transport(command: Command) -> Iterator[Finding]:
-    """As of runs; where the payload is not known, by what that leaves possible."""
+    """The findings that runs have; an unknown payload leaves fewer of them."""
     evidence = command.evidence
     findings = transport_findings(evidence, command.printed, command.tables)
     if findings and not command.payload:

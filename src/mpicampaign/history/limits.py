@@ -151,7 +151,7 @@ def _other_curves(
 
 
 def _first_of_sessions(runs: Iterable[Record]) -> list[Record]:
-    """Those with values in the order of their starts, numbered anew."""
+    """The first complete run of each session, by start, numbered from 1."""
     latest_first = sorted((run for run in runs if run.status == OK), key=_start, reverse=True)
     first = {run.metadata.get(SESSION) or f"alone {number}": run for number, run in enumerate(latest_first)}
     return [replace(run, repeat=number) for number, run in enumerate(sorted(first.values(), key=_start), 1)]

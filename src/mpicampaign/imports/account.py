@@ -42,7 +42,7 @@ class Account:
 
     @property
     def labels(self) -> list[Label]:
-        """Those of the runs."""
+        """The labels of the runs."""
         return [entry.label for entry in self.entries if entry.label]
 
     @property

@@ -110,7 +110,7 @@ class _Import:
         self.known = grouped(before, lambda entry: entry.path)  # a file may hold several outputs
 
     def entries(self) -> list[Entry]:
-        """Those of the ledger, by path; not labelled yet."""
+        """The ledger's entries by path, without labels yet."""
         outputs = grouped(
             (source for source in self.sources if source.role == OUTPUT), lambda source: source.path
         )

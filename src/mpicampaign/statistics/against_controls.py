@@ -114,7 +114,7 @@ class SuspectEvidence:
         return dict(zip(self.suspects, zip(known.tolist(), slower.tolist(), strict=True), strict=True))
 
     def above(self, slower: float) -> list[str]:
-        """Those that seem to be slower by this much or more."""
+        """Suspects that seem to be slower by this much or more."""
         sums = np.nansum(self.scores(slower), axis=0)
         return [suspect for suspect, total in zip(self.suspects, sums, strict=True) if total >= 0]
 
@@ -177,7 +177,7 @@ def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) 
 
 @cache
 def _orders(rounds: int) -> Places:
-    """As they came, and others at random, always the same ones."""
+    """The order of the rounds, then random orders, the same in each call."""
     source = np.random.default_rng(rounds)
     return np.array([np.arange(rounds), *(source.permutation(rounds) for _ in range(_ORDERS))])
 

@@ -377,7 +377,7 @@ class _Group(NamedTuple):
 
 
 def _groups(table: _ImbTable) -> list[_Group]:
-    """Those of a -multi 1 table; a single one where it has none."""
+    """The groups of a -multi 1 table; else all its rows as one."""
     grouped = "Group" in table.headings
     places: dict[str, list[int]] = {} if grouped else {"": []}
     for place, (_, tokens) in enumerate(table.rows):

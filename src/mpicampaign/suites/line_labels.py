@@ -116,7 +116,7 @@ def _label(label: str) -> _Label:
 
 
 def _of_any(literal: str) -> str:
-    """The same for each rank, host and stream."""
+    """The pattern for labels of any rank, host and stream."""
     return _NUMBER.sub(_any_number, literal).replace("stdout", "std(?:out|err)")
 
 

@@ -131,7 +131,7 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def _printed_program(text: str) -> str:
-    """As the output names it; empty where it does not."""
+    """The program's name that the output gives; else empty."""
     if _JSON.match(text):
         arguments = _loaded(text).get("args")
         return str(arguments[0]).rpartition("/")[2] if isinstance(arguments, list) and arguments else ""

@@ -461,7 +461,7 @@ class _Windows:
         return False
 
     def series(self, title: str, ranks: int) -> list[Series]:
-        """One for each window size. Without the rates where they end early."""
+        """A series for each window size, without message rates where their table ends early."""
         named = {profile.name: profile for profile in self.profiles}
         bandwidth, rate = named.get("bandwidth"), named.get("message_rate")
         if not bandwidth or not bandwidth.rows:

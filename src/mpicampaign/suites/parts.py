@@ -109,7 +109,7 @@ def _with_needles(text: str) -> list[tuple[int, str, Suite]]:
 
 
 def _lines_with_needle(text: str, suite: Suite) -> Iterator[tuple[int, str]]:
-    """Those with it near their begin, cut to the length of a banner."""
+    """The lines with a needle near their beginning, cut to the length of a banner."""
     needles = suite.banner.needle
     for needle in (needles,) if isinstance(needles, str) else needles:
         position = text.find(needle)

@@ -167,7 +167,7 @@ class Suite:
     measurement: ClassVar[int] = 1
     """Raised by hand when it is run in another way, with a line of history in docs/formats.md."""
     versions: ClassVar[Mapping[str, int]] = {}
-    """The same of a single bundled program, by its name."""
+    """The measurement number of a single bundled program, by its name."""
 
     # ---- before a run
 
@@ -176,7 +176,7 @@ class Suite:
     declares: ClassVar[tuple[str, ...]] = ()
     """Keys of a benchmark that say how to read its outputs, which only such suites have."""
     needs: ClassVar[tuple[str, ...]] = ()
-    """Those of them that must be given."""
+    """Keys of `declares` that must be given."""
 
     def refuses(self, request: Request) -> Iterable[Refusal]:
         """Why a request would fail; the campaign is refused."""

@@ -124,12 +124,12 @@ class Verdict:
 
     @cached_property
     def judged(self) -> frozenset[int]:
-        """Those in a pair that is tested."""
+        """Candidates in any pair that is tested."""
         return frozenset(who for both, pair in self.pairs.items() if pair.tested for who in both)
 
     @property
     def may_be_best(self) -> tuple[int, ...]:
-        """Those judged that nobody leads."""
+        """Judged candidates that no other candidate leads."""
         return tuple(sorted(self.judged - self.led_by.keys()))
 
     def why_not(self, who: int) -> str:

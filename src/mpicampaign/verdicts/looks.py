@@ -213,7 +213,7 @@ def among_all(
 
 
 def _best(costs: Array, candidates: Sequence[int]) -> int:
-    """That of the lowest median within rows."""
+    """The candidate with the lowest median cost within rows."""
     members = costs[:, candidates]
     with np.errstate(invalid="ignore"):  # all met their time limit
         above = np.nan_to_num(members - members.min(axis=1, keepdims=True), nan=0.0, posinf=math.inf)

@@ -70,7 +70,7 @@ class Sight(NamedTuple):
         return next((n for n in counts if (seen := self.at(n)) is not None and seen <= difference), None)
 
     def _level(self, repeats: int, within: bool) -> float:
-        """That of one pair."""
+        """The level of the test of one pair."""
         k = self.candidates
         if self.steps or k > MOST:
             return LEVEL / (self.steps or math.comb(k, 2))
@@ -168,7 +168,7 @@ def attainable(repeats: int, within: bool, level: float) -> float | None:
 
 @cache
 def probabilities(repeats: int, within: bool) -> tuple[float, ...]:
-    """Those of a test without ties."""
+    """The probabilities that the exact test can have, without ties."""
     if within:  # the sets of ranks by their sum
         ways = [1, *[0] * (repeats * (repeats + 1) // 2)]
         for rank in range(1, repeats + 1):

@@ -180,7 +180,7 @@ def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
 
 
 def _nearest(hpl: _Source, sources: Sequence[_Source]) -> _Source | None:
-    """The same run's, else the most alike."""
+    """The series of the same case, else the most alike."""
     same_case = [
         source for source in sources if source.row.case == hpl.row.case and source.row.label == hpl.row.label
     ]

@@ -125,7 +125,7 @@ class InBlocks:
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """Those that no other one leads by 1 % or more."""
+        """Candidates that no other candidate leads by 1 % or more."""
         return tuple(name for place, name in enumerate(self.names) if place not in self._verdict.led_by)
 
     @property
@@ -252,7 +252,7 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
 
 
 def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
-    """That of a run whose values mean what its label says."""
+    """The series of this label and these ranks; None for a run that does not count."""
     same_series = (
         series
         for series in run.series
@@ -329,7 +329,7 @@ def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | N
 def _blocks(
     members: _Members, values: Mapping[Case, Mapping[int, float]], names: Mapping[Case, str], enough: int
 ) -> tuple[tuple[CountedBlock, ...], tuple[LeftOut, ...]]:
-    """Those that count, and the others; a block of which no run was made is neither.
+    """Blocks that count and blocks left out; one of which no run was made is neither.
 
     With disturbed ones where too few others could show a difference, and the campaign asks for more.
     """

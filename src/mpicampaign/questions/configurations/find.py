@@ -65,7 +65,7 @@ class Configurations(NamedTuple):
 
 
 def configurations(records: Iterable[Record]) -> tuple[Configurations, ...]:
-    """Those of each host group whose nodes differ; empty where all agree."""
+    """Nodes configured unlike the others, by host group; empty where all agree."""
     known = [record for record in records if record.nodes]
     groups = grouped(
         known, lambda record: (site_of(record), record.case.machine[0], defined_name(record.case.machine[1]))

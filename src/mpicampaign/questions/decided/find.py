@@ -70,12 +70,12 @@ class ByLooks:
 
     @property
     def decision(self) -> Decision:
-        """That of the last look."""
+        """What the last look decided."""
         return self._followed[1]
 
     @property
     def stages(self) -> list[Stage]:
-        """Those so far, and the one that is due."""
+        """The stages so far, and the one that is due."""
         everyone = frozenset(range(len(self.candidates)))
         return self._followed[2] or [
             Stage(everyone, looks_to_decide(max(len(everyone), 2))[0], 0, frozenset())
@@ -83,7 +83,7 @@ class ByLooks:
 
     @property
     def rows(self) -> int:
-        """Those so far, of the candidates that have not left."""
+        """How many rows the remaining candidates have so far."""
         return len(self._followed[0])
 
     @property
@@ -103,7 +103,7 @@ class ByLooks:
 
     @cached_property
     def p(self) -> Mapping[tuple[Case, Case], float]:
-        """That of each pair, corrected for all pairs and looks so far; empty before the first look."""
+        """The p of each pair, corrected for all pairs and looks so far; empty before the first look."""
         pairs = pairs_at_looks(self._followed[0], self.decision) if self.decision.rows else {}
         return {(self.cases[a], self.cases[b]): p for (a, b), p in pairs.items()}
 
@@ -132,7 +132,7 @@ class ByLooks:
 
     @property
     def remaining(self) -> tuple[Case, ...]:
-        """Those that may be the best, the best first."""
+        """The candidates that may be the best, the best first."""
         if not self.decision.cells:
             return self.cases
         [cell] = self.decision.cells
@@ -208,7 +208,7 @@ def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
 
 
 def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[TimedRun]:
-    """Those that count, with their costs."""
+    """The runs that count, with their costs."""
     values = values_of(metric, runs, label, ranks)
     for run in (run for run in runs if run.repeat in values and not run.disturbed):
         block = str(run.repeat) if DECIDED_IN_BLOCKS in run.metadata else ""

@@ -36,7 +36,7 @@ def decided_sentences(looks: ByLooks) -> Iterator[str]:
     if looks.out:
         yield f"Without any value: {listed([names[case] for case in looks.out])}."
     if not looks.were_planned:
-        yield "That these looks were planned before the first run is not recorded."
+        yield "No record shows that these looks were planned before the first run."
 
 
 def _end(looks: ByLooks, cell: DecidedCell, remaining: str) -> str:

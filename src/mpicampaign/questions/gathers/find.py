@@ -61,7 +61,7 @@ class Gathers:
 
 
 def gathers(comparison: Comparison) -> list[Gathers]:
-    """Those with two different gathers at least, or several numbers of ranks."""
+    """Places with two different gathers or more, or several numbers of ranks."""
     all_gathers = list(_every(comparison))
     places = grouped(all_gathers, lambda gather: (*gather.row.place[:2], len(gather.runs[0][0].hosts)))
     comparable = []

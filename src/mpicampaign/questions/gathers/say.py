@@ -36,7 +36,7 @@ def gather_nodes(comparison: Comparison, view: View) -> list[Heading | Paragraph
 
 
 def gather_fold(comparison: Comparison, view: View) -> list[Fold]:
-    """The same folded, below its title."""
+    """The table of gathers, folded below its title."""
     nodes = gather_nodes(comparison, view)
     return [Fold(GATHERS, tuple(nodes[1:]))] if nodes else []
 

@@ -35,7 +35,7 @@ WHY_NOT = {
 _BARS = "▁▂▃▄▅▆▇█"
 _RATE = "Of the changes reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
 _STATES = (
-    "Placements with a distance in brackets are of runs in which a cache line took so long between the CPUs."
+    "A distance in brackets after a placement is the round trip of a cache line between the CPUs of its runs."
 )
 
 

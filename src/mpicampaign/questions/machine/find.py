@@ -61,7 +61,7 @@ class Machine:
 
     @cached_property
     def pairs(self) -> frozenset[str]:
-        """Those of which a run was made, as the metadata names them."""
+        """Pairs of nodes with a run, as the metadata names them."""
         made = (run for runs in self.runs.values() for run in runs if run.status in (OK, FAILED))
         return frozenset(member_of(run) for run in made if run.metadata[EACH] == PAIR)
 

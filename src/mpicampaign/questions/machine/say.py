@@ -70,7 +70,7 @@ def below(metric: Metric, cost: float) -> str:
 
 
 def slower(metric: Metric, cost: float) -> str:
-    """The same, as a difference in the value."""
+    """The difference in the value, such as ``8.3 % below``, or ``2 % better``."""
     if cost >= 0:
         return below(metric, cost)
     return f"{percent(-cost if metric.lower_is_better else -cost / (1 + cost))} better"
@@ -178,7 +178,7 @@ def _none(machine: Machine, of: int) -> str:
     if not any(search.costs for search in machine.searches):
         return f"No run on the {_nodes(len(machine.nodes))} has a value yet"
     if not any(part.smallest for search in machine.searches for part in search.parts):
-        return f"Not decided on {_nodes(of)}: it takes two rounds in which three or more have a value"
+        return f"Not decided on {_nodes(of)}: two rounds with values of three or more are needed"
     tolerance = max(search.tolerance for search in machine.searches)
     so_far = " so far" if _open(machine) else ""
     return (
@@ -279,7 +279,8 @@ def _disturbed(machine: Machine) -> Iterator[str]:
         how_often = f"{len(runs)} of {machine.made(node)} runs"
         yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
     if more := len(disturbed) - len(some):
-        yield f"So were {_nodes(more, 'other node')} in most of theirs."
+        were = "other node was" if more == 1 else "other nodes were"
+        yield f"{more:,} {were} disturbed in most runs."
 
 
 def _absent(machine: Machine) -> Iterator[str]:
@@ -302,8 +303,8 @@ def _dependent(machine: Machine) -> Iterator[str]:
     )
     if dependent:
         yield (
-            f"The rounds of {listed([*map(visible, dependent)][:_NAMED])} depend on each other: slow then, "
-            "perhaps not at another time."
+            f"The rounds of {listed([*map(visible, dependent)][:_NAMED])} are correlated: slow in that "
+            "period, perhaps not in others."
         )
 
 

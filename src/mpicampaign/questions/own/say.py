@@ -28,7 +28,7 @@ def own_nodes(comparison: Comparison, view: View, level: int = 2, role: str = ""
 
 
 def own_page_nodes(comparison: Comparison, view: View) -> list[PageNode]:
-    """The same, and all pairs folded."""
+    """The sentences, and a folded table of all pairs."""
     if not (nodes := own_nodes(comparison, view, 3, "legend")):
         return []
     header = ("metric", "placement", "mine", "other", "mine / other", "result")

@@ -43,7 +43,7 @@ class Shown(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """One for each fact."""
+        """A line for each fact."""
         return [f"{fact.title + ':':<12}{fact.text}" for fact in self.facts]
 
     @property

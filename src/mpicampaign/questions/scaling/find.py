@@ -76,7 +76,7 @@ class Scaling:
 
     @property
     def orders(self) -> tuple[int, ...]:
-        """Those of HPL's matrix with the fewest ranks and with more; empty where they are not known."""
+        """The orders of HPL's matrix, ascending in ranks; empty where any is not known."""
         systems = tuple(dict.fromkeys(point.row.linear_system for point in self.points))
         return () if 0 in systems else systems
 
@@ -92,7 +92,7 @@ class Scaling:
 
 
 def scalings(comparison: Comparison) -> list[Scaling]:
-    """Those with two numbers of ranks at least, of all tables."""
+    """The scalings of all tables, each over two or more numbers of ranks."""
     tables = [table for table in comparison.with_startup.tables if not table.is_baseline]
     alike = grouped(tables, lambda table: (table.suite, table.benchmark, _plain(table, grows=True))).values()
     all_scalings = []

@@ -97,7 +97,7 @@ def _check_rates(what: str, rows: list[Row], messages: int) -> None:
 
 
 def _check_counts(frame: KernelFrame, rates: _Rates) -> None:
-    """As many patterns of each set, and lengths of each pattern, as b_eff is defined by."""
+    """Refuse an output without all patterns and message lengths of b_eff's definition."""
     counts = Counter(group for group, _ in rates)
     unknown = counts.keys() - _SETS
     if unknown:
