@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -41,7 +40,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.plan_text import blocks_text, plan_text
 from mpicampaign.questions.races.find import BEST, NOT_SHOWN, RUNNING, WITHIN, WON, InRace, races
 from mpicampaign.questions.races.say import left_lines, progress, race_grid, race_sentence
-from mpicampaign.questions.races.write_settings import race_data, write_settings
+from mpicampaign.questions.races.write_settings import write_settings
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.schemes.unit import Candidate
@@ -130,7 +129,7 @@ def test_each_benchmark_goes_on_by_its_own_cells_once_all_are_known() -> None:
     assert {cell.outcome for cell in race.cells} == {RUNNING} and not race.left
     assert {line[-1] for line in race_grid(race).lines} == {RUNNING}, "before the first look nobody leads"
     [unmade] = races([replace(run, status=MISSING, series=()) for run in first])
-    assert not race_data(unmade)["ended"]
+    assert not unmade.ended
     [race] = races([*first, *second])
     of_first, of_second = race.stages.values()
     assert ({*of_first[1].running}, of_first[1].blocks) == ({0, 2}, 4)
@@ -302,7 +301,6 @@ def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> N
     rules = rules_of((folder / "openmpi-rules.conf").read_text())
     assert rules[0] == [2] and [8, 3, 0, 0] in rules and [32, 3, 0, 0] in rules
     assert "# f is not written: another race has set" in (folder / "environment.sh").read_text()
-    assert len(json.loads((folder / "race.json").read_text())) == 3
 
 
 def sourced(file: Path, variable: str) -> str:
@@ -324,8 +322,7 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     found, _ = raced(PLANTED)
     folder = written(tmp_path, found, {"fast": {"VALUE": HOSTILE}})
     assert sourced(folder / "environment.sh", "VALUE") == HOSTILE
-    assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh", "modulefile", "race.json"]
-    assert json.loads((folder / "race.json").read_text())[0]["left"]
+    assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh", "modulefile"]
     if shutil.which("tclsh"):
         script = "proc setenv {n v} {puts -nonewline $v}; source [lindex $argv 0]"
         (tmp_path / "t.tcl").write_text(script)
@@ -334,7 +331,7 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     text = (written(tmp_path, found, {"fast": {"V": "1"}}, arguments=["x"]) / "environment.sh").read_text()
     assert "fast is not written: it differs in arguments" in text and "export" not in text
     equal, _ = raced(ALIKE)
-    assert [path.name for path in written(tmp_path, equal, {}).iterdir()] == ["race.json"]
+    assert not written(tmp_path, equal, {}).exists()
 
 
 def test_settings_stay_until_new_ones_are_there(tmp_path: Path, by_size: InRace) -> None:

@@ -133,7 +133,7 @@ def find_states(records: Sequence[Record]) -> States:
 
 
 def states_of_both(before: Sequence[Record], after: Sequence[Record]) -> States:
-    """The states of one machine in two series; none where each series had one, since a lasting change is what is asked for."""
+    """The states of one machine in two series; none where each had one: the change is what is asked for."""
     if not (find_states(before).names or find_states(after).names):
         return NO_STATES
     both = find_states([*before, *after])

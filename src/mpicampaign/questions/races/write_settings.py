@@ -9,8 +9,6 @@ number on, so lines with algorithm 0, the library's own choice, end each range t
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +26,7 @@ from mpicampaign.questions.races.say import cell_name, left_lines, outcome_text,
 from mpicampaign.show.view import probability
 
 FOLDER = "settings"
-SHELL, MODULE, RULES, DATA = "environment.sh", "modulefile", "openmpi-rules.conf", "race.json"
+SHELL, MODULE, RULES = "environment.sh", "modulefile", "openmpi-rules.conf"
 # Open MPI's numbers of collectives, and whether its sizes are those of all ranks (ompi/mca/coll/base).
 _OPENMPI = {
     "allgather": (0, True),
@@ -80,8 +78,6 @@ def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> Non
     files: dict[Path, str] = {}
     for number, together in enumerate(groups, 1):
         group_folder = target / str(number) if len(groups) > 1 else target
-        data = [race_data(race) for race in together]
-        files[group_folder / DATA] = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
         known = [race for race in together if race.won and race.every_case <= entries.keys()]
         files |= _settings(group_folder, plan.campaign, known, entries) if known else {}
     for file, text in files.items():
@@ -98,40 +94,6 @@ def _used_together(race: InRace) -> tuple[object, ...]:
     cases = race.every_case
     libraries = frozenset((case.machine, case.library) for case in cases)
     return libraries, frozenset(cell.ranks for cell in race.cells)
-
-
-def race_data(race: InRace) -> dict[str, object]:
-    """A race for programs; docs/formats.md."""
-    cells = [_cell_data(race, cell) for cell in race.cells]
-    return {
-        "race": race.design,
-        "default": race.names[0],
-        "tolerance": race.rules.tolerance,
-        "ended": race.ended,
-        "left": {race.names[place]: blocks for place, blocks in race.left},
-        "cells": cells,
-    }
-
-
-def _cell_data(race: InRace, cell: RaceCell) -> dict[str, object]:
-    ends = cell.ratio.interval if cell.ratio else None
-    return {
-        "benchmark": visible(cell.label),
-        "ranks": cell.ranks,
-        "metric": cell.metric.name,
-        "size": cell.metric.size,
-        "setting": race.names[cell.leader],
-        "outcome": cell.outcome,
-        "ratio": _finite(cell.ratio.median) if cell.ratio else None,
-        "low": _finite(ends.low) if ends else None,
-        "high": _finite(ends.high) if ends else None,
-        "p": cell.p,
-    }
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity."""
-    return value if math.isfinite(value) else None
 
 
 def _settings(
