@@ -52,7 +52,7 @@ def made(calls: list[argparse.Namespace], *arguments: str) -> Any:
     ("arguments", "suite", "program", "tokens"),
     [
         ("PingPong", "imb", "IMB-MPI1", "-iter 5000,250 -time 1 -msglog 0:22 PingPong"),
-        ("pingpong -- -iter 9", "imb", "IMB-MPI1", "-iter 9 PingPong"),
+        ("PingPong -- -iter 9", "imb", "IMB-MPI1", "-iter 9 PingPong"),
         ("Bcast", "imb", "IMB-MPI1", "-iter 5000,250 -time 1 -msglog 0:22 Bcast"),
         ("IMB-RMA -- Accumulate", "imb", "IMB-RMA", "-iter 5000,250 -time 1 -msglog 0:22 Accumulate"),
         ("Stencil2D", "imb", "IMB-P2P", "Stencil2D"),
@@ -82,7 +82,7 @@ def test_programs_of_other_suites_are_looked_for_on_the_path(
         block, benchmark = made(called, *call)
         assert (benchmark.suite, benchmark.provider.location) == ("osu", str(path))
     executable(Path("hpcc"))
-    block, benchmark = made(called, "hpcc", "--repeats", "2")
+    block, benchmark = made(called, "HPCC", "--repeats", "2")
     assert (block.placements, block.repeats) == (("SHM-full",), 2)
     assert benchmark.parameters == {"N": "4000", "NB": "128"}
 
@@ -104,9 +104,12 @@ def test_a_program_is_measured_by_its_time_to_solution(called: list[argparse.Nam
     ("arguments", "message", "hint"),
     [
         ("", "give a benchmark, or a program after --", "mpicampaign bench PingPong"),
+        ("pingpong", "no benchmark 'pingpong'", "near names: PingPong"),
+        ("-- mpirun -n 2 ./mine 3", "starts the ranks itself", "mpicampaign bench -- ./mine 3"),
+        ("-- srun --mpi=none none", "starts the ranks itself", "prove -- srun --mpi=none none"),
         ("pingpng", "no benchmark 'pingpng'", "near names: PingPong, PingPing"),
         ("latency", "no benchmark 'latency'", "osu_latency"),
-        ("accumulate", "a benchmark of IMB-RMA and IMB-EXT", "mpicampaign bench IMB-RMA -- Accumulate"),
+        ("Accumulate", "a benchmark of IMB-RMA and IMB-EXT", "mpicampaign bench IMB-RMA -- Accumulate"),
         ("./mine", "no benchmark './mine'", "mpicampaign bench -- ./mine"),
         ("-- ./mine", "no program './mine' is here or on the PATH", ""),
         ("-- ./text", "not executable", "chmod +x ./text"),
@@ -123,6 +126,8 @@ def test_mistakes_are_told_and_leave_no_file(
 ) -> None:
     Path("text").write_text("")
     executable(Path("my%program"))
+    if "mpirun" in arguments:
+        executable(Path("mine"))
     assert main(["bench", *arguments.split()]) == 2
     said = capsys.readouterr().err
     assert message in said

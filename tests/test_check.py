@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import build_records as make
 import pytest
+from conftest import executable
 
+from mpicampaign.base import places
 from mpicampaign.base.records import RECORDS, Header, record_line, write_lines
 from mpicampaign.cli import main
 
@@ -283,3 +286,49 @@ def test_nodes_to_be_measured_again_are_planned_and_no_refused_call_begins_them(
     status, shown = desk.call("run", EACH, "--only", "n3", "--repeat", "1-2")
     assert status == 2 and "no run of the campaign has all of these" in shown
     assert not (desk.folder / "results").exists()
+
+
+def test_check_counts_what_this_machine_cannot_make_and_says_why(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the functions of the job scripts: one socket of two cores, and a module that nobody has."""
+    topology = desk.folder / "sys/devices/system/cpu"
+    for cpu in (0, 1):
+        (topology / f"cpu{cpu}/topology").mkdir(parents=True)
+        (topology / f"cpu{cpu}/topology/thread_siblings_list").write_text(f"{cpu}\n")
+        (topology / f"cpu{cpu}/topology/physical_package_id").write_text("0\n")
+    monkeypatch.setenv("MPICAMPAIGN_SYSFS", str(desk.folder / "sys"))
+    monkeypatch.setenv("MPICAMPAIGN_ALLOWED", "0-1")
+    executable(desk.folder / "IMB-MPI1")
+    text = CAMPAIGN.replace("[SHM, SHM-1]", "[SHM-1, SHM-2]").replace("      - osu_bw\n      - there\n", "")
+    text = text.replace("/no/such/folder/IMB-MPI1", str(desk.folder / "IMB-MPI1"))
+    status, shown = desk.call("check", text.replace("\nmatrix", "\nrepeats: 4\nmatrix"))
+    assert status == 0
+    assert "warning: SHM-2: 4 of 8 runs cannot be made here: needs 2 cores on 2 sockets; " in shown
+    assert "offers 1 socket and 2 cores" in shown and "  4 runs can be made here\n" in shown
+    text = text.replace("mpi: own}", "mpi: own, modules: [no-such-module]}")
+    shown = desk.call("check", text.replace("\nmatrix", "\nrepeats: 4\nmatrix"))[1]
+    assert shown.count("4 of 8 runs cannot be made here: not run: module load no-such-module failed") == 2
+    assert "  0 runs can be made here\n" in shown
+
+
+def test_results_are_beside_the_file_in_a_clone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the clone's own files are at its top; those that a file has there already stay there."""
+    clone, folder = tmp_path / "clone", tmp_path / "mine"
+    (clone / "campaigns").mkdir(parents=True)
+    folder.mkdir()
+    monkeypatch.setattr(places, "_CLONE", clone)
+    monkeypatch.setattr(places, "_beside", [])
+    for file, results in (
+        (clone / "campaigns/an_example.yaml", clone / "results"),
+        (folder / "c.yaml", folder / "results"),
+    ):
+        places.work_beside(file)
+        assert (places.results_folder(), places.working_folder()) == (results, clone)
+    plan = clone / "results/c/plan.json"
+    plan.parent.mkdir(parents=True)
+    plan.write_text(json.dumps({"campaign_file": "../../../mine/c.yaml"}))
+    places.work_beside(folder / "c.yaml")
+    assert places.results_folder() == clone / "results"
+    places.work_beside(folder / "other.yaml")
+    assert places.results_folder() == folder / "results"

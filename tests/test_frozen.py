@@ -195,7 +195,8 @@ def shown(project: Frozen, results: Path, *, tables_on_page: bool = True) -> dic
 @cache
 def made(project: Frozen, name: str) -> dict[str, str]:
     """What the command line makes of a campaign file, then of its results."""
-    file, results = FROZEN / name / "campaign.yaml", project.folder / f"results/frozen-{name}"
+    file, results = project.folder / f"{name}.yaml", project.folder / f"results/frozen-{name}"
+    shutil.copy(FROZEN / name / "campaign.yaml", file)
     texts = {"plan.txt": project.told("plan", str(file))}
     project.told("render", str(file))
     texts |= scripts(project, results)

@@ -51,7 +51,7 @@ def test_snakemake_import_takes_in_and_reports(
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    results = project.folder / "results" / "two-hosts"
+    results = tmp_path / "results" / "two-hosts"
     assert (results / "report.html").is_file()
     assert "n/a" not in (results / "tables" / "comparison.txt").read_text()
     assert "other.out: no rule gives its placement" in done.stdout + done.stderr
@@ -77,7 +77,7 @@ def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
 
 def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCopy, tmp_path: Path) -> None:
     assert unread(project, "import", raw(tmp_path), "--map", tmp_path / "map.yaml") == (0, "")
-    results = project.folder / "results" / "two-hosts"
+    results = tmp_path / "results" / "two-hosts"
     assert sorted(path.name for path in results.iterdir()) == MADE
     status, said = unread(project, "tables", "--results", results)
     assert status in (0, UNREAD) and not said  # it had nothing to do but to print
@@ -92,7 +92,7 @@ def test_runs_in_part_and_contradicted_ones_are_distinguished(project: ProjectCo
     assert done.stdout.count("  in part: ") == 1
     assert f"7 (named in records.jsonl), first {tmp_path.name}/raw outputs {{1}}/cut2.out: " in done.stdout
     assert "8 runs: 1 ok, 7 ok in part" in done.stdout
-    copy = next((project.folder / "results" / "two-hosts" / "imports").rglob("one.out"))
+    copy = next((tmp_path / "results" / "two-hosts" / "imports").rglob("one.out"))
     copy.write_text(copy.read_text() + "\n")
     assert (
         "8 runs: 1 contradicted, 7 ok in part"
@@ -120,7 +120,7 @@ def test_host_groups_of_unknown_hosts_have_attributes_by_which_tables_group(
     known = "host_groups: {g: {system: cloud, attributes: {cpu: Haswell, year: 2016}}}\n"
     (tmp_path / "map.yaml").write_text(known + MAP)
     project.call("import", outputs, "--map", tmp_path / "map.yaml")
-    results = project.folder / "results" / "two-hosts"
+    results = tmp_path / "results" / "two-hosts"
     done = project.call("tables", "--results", results, "--by", "cpu")
     assert "g (Haswell)" in done.stdout
     done = project.call("tables", "--results", results, "--by", "years")

@@ -432,7 +432,7 @@ def on_a_small_disk(script: Run, commands: str) -> subprocess.CompletedProcess[s
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     """The full disk cuts the output; the part that fitted stays as an attempt."""
-    last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
+    last_words = "echo begun >&2\nprintf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
     script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).runs[0]
     listed = 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt'
     done = on_a_small_disk(script, f'bash "$1/job.sh"; s=$?; {listed}; exit $s')

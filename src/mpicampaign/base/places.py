@@ -1,7 +1,8 @@
 """Where the shipped files are, and the folder in which a user works.
 
-In a clone both are its top folder, wherever a command is called. A wheel has the shipped files in data/ of
-the package; results/ and build/ are then beside the campaign file. An installation is never written to.
+Results are beside the campaign file; those of a clone's own files at its top. A clone has the shipped files
+and build/ at its top; a wheel has them in data/ of the package, and build/ is then beside the campaign file.
+An installation is never written to.
 """
 
 from __future__ import annotations
@@ -16,17 +17,29 @@ _beside: list[Path] = []  # the folder of this call's campaign file or map, wher
 
 
 def work_beside(file: Path) -> None:
-    """Have results/ and build/ beside this file, wherever a command is called.
+    """Have results/ (and build/, of a wheel) beside this file, wherever a command is called.
 
-    They stay in the current folder for an example of the installation, for a file in a folder that this user
-    cannot write, for one that a bundle brought into results/, and where there are results/ and none beside
-    the file: those of a version before 0.2.
+    They stay in the clone, or in the current folder, for an example that is shipped, for a file in a folder
+    that this user cannot write, for one that a bundle brought into results/, and where results of the file
+    are there and none beside it: those of an earlier version.
     """
-    folder, here = file.resolve().parent, Path.cwd()
-    before = (here / "results").is_dir() and not (folder / "results").exists()
-    brought = any(each.name == "merged" and each.parents[1].name == "results" for each in folder.parents[:-2])
-    beside = not (before or brought or folder.is_relative_to(_DATA)) and os.access(folder, os.W_OK)
+    folder = file.resolve().parent
+    brought = any(part.name == "merged" and part.parents[1].name == "results" for part in folder.parents[:-2])
+    shipped_file = folder.is_relative_to(_CLONE or _DATA)
+    earlier = not shipped_file and not (folder / "results").exists() and _has_results_here(file)
+    beside = not (earlier or brought or shipped_file) and os.access(folder, os.W_OK)
     _beside[:] = [folder] * beside
+
+
+def _has_results_here(file: Path) -> bool:
+    """Whether the clone or the current folder has results: a clone, of this file."""
+    from mpicampaign.base.plan_file import FILE, campaign_file_in  # the help does not need it
+
+    if not _CLONE:
+        return (Path.cwd() / "results").is_dir()
+    plans = (_CLONE / "results").glob(f"*/{FILE}")
+    named = (plan.parent / name for plan in plans if (name := campaign_file_in(plan)))
+    return any(path.resolve() == file.resolve() for path in named)
 
 
 def shipped(name: str) -> Path:
@@ -35,7 +48,7 @@ def shipped(name: str) -> Path:
 
 
 def working_folder() -> Path:
-    """Where results/ and build/ are."""
+    """Where build/ is: the top of a clone, or beside the campaign file."""
     return _CLONE or (_beside[0] if _beside else Path.cwd())
 
 
@@ -52,4 +65,4 @@ def how_to_get_wheel(name: str) -> str:
 
 def results_folder() -> Path:
     """The folder with a folder for each campaign."""
-    return working_folder() / "results"
+    return (_beside[0] if _beside else working_folder()) / "results"

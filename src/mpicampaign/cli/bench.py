@@ -116,6 +116,7 @@ def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]
     from mpicampaign.site.bench_file import OWN, TIME, plain_name
     from mpicampaign.suites import SUITES, suite_of
 
+    _refuse_launcher(command, arguments)
     path = _executable(command)
     suite = suite_of(path.name) or OWN
     provider = {"kind": "path", "location": str(path)}
@@ -127,6 +128,22 @@ def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]
     entry |= {"inputs": list(dict.fromkeys(files))} if files else {}
     entry = _with_arguments(entry, [Path(each).name if each in files else each for each in arguments])
     return plain_name(path.name), OWN, entry | {"metrics": TIME}
+
+
+def _refuse_launcher(command: str, arguments: Sequence[str]) -> None:
+    """Refuse ``mpirun -n 2 ./program``: each placement has a launch of its own."""
+    from mpicampaign.mpis import launch_commands
+    from mpicampaign.schedulers import batch_schedulers
+
+    launchers = (*launch_commands(), *(scheduler.launcher for scheduler in batch_schedulers()))
+    if Path(command).name not in launchers:
+        return
+    starts = (at for at, word in enumerate(arguments) if not word.startswith("-") and shutil.which(word))
+    program = shlex.join(arguments[at:]) if (at := next(starts, None)) is not None else "PROGRAM"
+    message = f"bench starts the ranks itself, as each placement says: give the program without {command}"
+    hint = f"mpicampaign bench -- {program}"
+    hint += f"; what this very command does: mpicampaign prove -- {shlex.join([command, *arguments])}"
+    raise UserError(Problem(message, hint=hint))
 
 
 def _executable(command: str) -> Path:
@@ -159,9 +176,10 @@ def _problem_size(suite: Suite) -> dict[str, Any]:
 def _campaign_file(bench: Bench) -> Path:
     """Write the campaign file, unless it is there already; it never takes the place of another one."""
     from mpicampaign.base.files import same_text, write_whole
-    from mpicampaign.base.places import results_folder
+    from mpicampaign.base.places import results_folder, work_beside
     from mpicampaign.site.bench_file import bench_text
 
+    work_beside(Path(f"{bench.stem}.yaml"))
     site = _site_for(bench)
     for number in count(1):
         name = bench.stem if number == 1 else f"{bench.stem}-{number}"

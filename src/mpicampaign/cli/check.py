@@ -12,6 +12,7 @@ from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.run.lacking import Lack
 
 EXAMPLES = (
     ("mpicampaign check mine.yaml", "all errors, each with its line"),
@@ -28,24 +29,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan_text import allocation_text, sources_text
+    from mpicampaign.run.lacking import lacks_of
 
     prepared = _checked(options)
-    campaign = prepared.campaign
+    campaign, lacks = prepared.campaign, lacks_of(prepared)
     print_lines(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
-    print_lines(*(f"warning: {each}" for each in _warnings(prepared)), *sources_text(prepared.plan))
+    warnings = [*_warnings(prepared), *(_lack_text(lack, prepared) for lack in lacks)]
+    print_lines(*(f"warning: {warning}" for warning in warnings), *sources_text(prepared.plan))
     print_lines(*(f"  {each}" for each in allocation_text(prepared.plan)))
     print_lines(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
-    print_lines(f"  {limits_text(campaign)}")
+    print_lines(f"  {limits_text(campaign)}", f"  {_runs_text(prepared, lacks)}")
     return DONE
 
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import campaign_data
+    from mpicampaign.run.lacking import lacks_of
 
     prepared = _checked(options)
-    return DONE, {**campaign_data(prepared), "warnings": _warnings(prepared)}
+    lacks = lacks_of(prepared)
+    warnings = [*_warnings(prepared), *(_lack_text(lack, prepared) for lack in lacks)]
+    return DONE, {
+        **campaign_data(prepared),
+        "warnings": warnings,
+        "runs_possible": _possible(prepared, lacks),
+    }
+
+
+def _lack_text(lack: Lack, prepared: Prepared) -> str:
+    runs = len(prepared.plan.runs)
+    return f"{lack.placement}: {lack.runs} of {runs} runs cannot be made here: {lack.why}"
+
+
+def _runs_text(prepared: Prepared, lacks: list[Lack]) -> str:
+    """How many runs this machine makes, and how many have a result."""
+    done = len(prepared.runs) - len(prepared.pending)
+    return f"{_possible(prepared, lacks)} runs can be made here" + (f", {done} have a result" if done else "")
+
+
+def _possible(prepared: Prepared, lacks: list[Lack]) -> int:
+    return len(prepared.plan.runs) - sum(lack.runs for lack in lacks)
 
 
 def _checked(options: argparse.Namespace) -> Prepared:

@@ -79,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
     note_again(prepared.folder, again)
     if request:
         note_request(prepared.folder, request)
+    say(f"results: {prepared.folder}")
     say(*doubts(prepared, "repeats", "time_limit", "program", "arguments"), *warnings_text(prepared.plan))
     if lines := set_aside_faulty(prepared.selected):
         say(*lines)

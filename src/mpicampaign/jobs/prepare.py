@@ -166,16 +166,16 @@ class Prepared:
         return tuple(sorted(runs, key=lambda run: run.order))
 
     def binaries(self, system: str) -> list[Path]:
-        """What a system's runs need built: the evidence library and bundled kernels."""
-        runs = [run for run in self.plan.runs if run.case.system == system]
+        """What a system's selected runs need built: the evidence library and bundled kernels."""
+        runs = [run for run in self.selected if run.case.system == system]
         bundled = {run.benchmark.program for run in runs if run.benchmark.provider.kind == "bundled"}
         libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
         folder = software.build_folder(self.campaign.systems[system])
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
 
     def from_source(self, system: str) -> dict[Path, Benchmark]:
-        """The programs that a system's runs need built from source, each with its benchmark."""
-        runs = [run for run in self.plan.runs if run.case.system == system]
+        """The programs that a system's selected runs need built from source, each with its benchmark."""
+        runs = [run for run in self.selected if run.case.system == system]
         own = self.campaign.systems[system].programs  # take precedence over the provider
         sources = [run for run in runs if run.benchmark.provider.kind == "source"]
         sources = [run for run in sources if run.benchmark.program not in own]

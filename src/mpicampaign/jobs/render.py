@@ -425,6 +425,11 @@ def build_script_text(
     )
 
 
+def lacks_script_text(run: Run) -> str:
+    """The script that prints what this machine lacks for a run, a line ``KIND: why``; it starts nothing."""
+    return _rendered("lacks.sh.j2", **_context(run, inline=False))
+
+
 def source_script_text(system: System, benchmark: Benchmark, *, verbose: bool = False) -> str:
     """The script that builds a program from source with the system's MPI library.
 

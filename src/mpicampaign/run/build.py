@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.places import shipped
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
+from mpicampaign.jobs.prepare import EVIDENCE_LIBRARY, Prepared
 from mpicampaign.jobs.render import build_script_text, source_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.run.execute import run_script
 from mpicampaign.run.machine_lock import wait_for_measurement
 
 if TYPE_CHECKING:
-    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.campaign.model import System
 
 
 def build(prepared: Prepared, *, verbose: bool = False) -> int:
@@ -45,13 +48,25 @@ def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:
     return max(map(run_script, texts), default=0)
 
 
+def _missing_tool(system: System) -> str:
+    """What a build of the evidence library lacks; empty where software of the system may bring it, too."""
+    if system.modules or system.source:
+        return ""
+    compiler = str(system.environment.get("CC") or os.environ.get("CC") or "cc").split()[0]
+    return next((tool for tool in ("make", compiler) if not shutil.which(tool)), "")
+
+
 def _build(prepared: Prepared, name: str, verbose: bool) -> int:
     if not prepared.binaries(name):
         return 0
     system = prepared.campaign.systems[name]
+    names = [path.name for path in prepared.binaries(name)]
+    if names == [EVIDENCE_LIBRARY] and (missing := _missing_tool(system)):
+        lacks = f"warning: system {name}: no {missing} here, so the evidence library is not built"
+        print(f"{lacks}: what carried the messages is not shown", file=sys.stderr, flush=True)
+        return 0
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
-    names = [path.name for path in prepared.binaries(name)]
     compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
     mark, kernels = compiler_mark(first), shipped("kernels")
     return run_script(build_script_text(system, compiler, first, mark, kernels, names, verbose=verbose))

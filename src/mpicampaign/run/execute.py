@@ -64,3 +64,13 @@ def run_script(text: str) -> int:
             _wait_or_kill(script)
             raise
     return script.returncode
+
+
+def printed_by_script(text: str, seconds: float) -> str:
+    """What the text of a shell script prints; empty where it does not start or does not end in time."""
+    command = ["timeout", "--kill-after=2", str(seconds), "bash"]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout if done.returncode == 0 else ""

@@ -99,14 +99,14 @@ class NamedBenchmark(NamedTuple):
 
 
 def benchmark_named(name: str) -> NamedBenchmark:
-    """The benchmark of a name in any letter case; a built-in one comes before others of its name.
+    """The benchmark of a name; a built-in one comes before others of its name.
 
     Raises
     ------
     UserError
         for an unknown name, with near ones, and for one of several programs, with their calls.
     """
-    alike = [named for named in _all_named() if named.name.casefold() == name.casefold()]
+    alike = [named for named in _all_named() if named.name == name]
     if not alike:
         raise UserError(Problem(f"no benchmark {name!r}", hint=_near(name, names())))
     if len(alike) > 1 and not alike[0].is_built_in:

@@ -210,6 +210,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
     export MPICAMPAIGN_EVIDENCE_FILE=$mine
     export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
     library=$evidence_library
+    [ -e "$library" ] || library='' # no C compiler was there to build it
     # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor.
     case $library in
         *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
