@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 
 import build_records as make
 import pytest
 
-from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.base.records import BLAS, QUIET, REFERENCE_BLAS, Record, Series
-from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
 from mpicampaign.compare.rows import Row
-from mpicampaign.questions.balance.find_hpcc import RANDOM_RING, hpcc_results, interpolated, whole_system
-from mpicampaign.questions.published.find import with_published
-from mpicampaign.report.make import to_terminal
+from mpicampaign.questions.public_systems.find_table import FILE
 from mpicampaign.show.cells import placement_name
 from mpicampaign.show.sentences import note_text
-from mpicampaign.show.view import View
 
-PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}
+PUBLISHED = ("random ring bandwidth per process", "HPL rate per process", "random ring / HPL")
 
 
 def rows() -> list[dict[str, str]]:
-    """The printed values of each row, in the units that `PUBLISHED` names."""
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for value in load_reference("hpcc-2005").values:
-        row = found.setdefault((value.system, value.host_group, value.placement), {})
-        row["id"] = f"{value.host_group} {value.placement}"
-        row[value.quantity] = value.printed
-        assert value.unit == PUBLISHED.get(value.quantity, value.unit)
+    """The printed values of each system of 2005, in GB/s, Gflop/s and byte/kflop."""
+    found: dict[str, dict[str, str]] = {}
+    with FILE.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            if line["year"] == "2005":
+                row = found.setdefault(f"{line['system']} {line['cpu']}", {})
+                row |= {"id": f"{line['cpu']} {line['ranks']}", line["metric"]: line["value"]}
     return list(found.values())
 
 
@@ -139,19 +135,6 @@ def test_the_part_of_a_random_ring_within_nodes_is_left_out_of_what_crosses_betw
     assert "random_ring_within" not in values(balances(*uneven)[0])
 
 
-def test_the_balance_at_a_stated_rate_lies_between_two_results_and_is_marked() -> None:
-    comparison = with_published(compare([]), [ReferenceChoice("hpcc-2005")])
-    found = interpolated(hpcc_results(comparison), whole_system(RANDOM_RING, "hpl_flops"), 1e12)
-    shown = {low.system: (low.placement, high.placement, 1000 * value) for low, high, value in found}
-    assert shown.keys() == {"NEC SX-6 IXS", "IBM HPS", "Cray X1"}
-    below, above, value = shown["NEC SX-6 IXS"]
-    assert (below, above) == ("128x1", "192x1")
-    assert 57.6 < value < 60.7
-    records = [hpcc(repeat, 2000, ranks=ranks) for ranks in (100, 200) for repeat in (1, 2)]
-    text = to_terminal(compare(records), View(balance_at=1e12))
-    assert "random ring / HPL at 1000 Gflop/s, interpolated, not measured: here 57.60 byte/kflop" in text
-
-
 def hpl_run(repeat: int, order: int) -> Record:
     qualifiers = {"N": str(order), "NB": "80", "grid": "2 x 2"}
     table = make.series("HPL", 4, qualifiers=qualifiers, flops=4e9 * 4, hpl_flops_per_process=4e9)
@@ -180,11 +163,3 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(other: Record, reas
     assert values(row)["balance"] == ()
     [note] = notes(row, NOT_COMPARABLE)
     assert reason in note
-
-
-def test_many_published_values_are_one_line_in_the_terminal() -> None:
-    comparison = with_published(compare(TWO_SIZES), [ReferenceChoice("hpcc-2005")])
-    found = to_terminal(comparison).rpartition("\nbalance\n")[2]
-    [line] = [each for each in found.partition("STREAM copy / HPL")[0].splitlines() if "hpcc-2005" in each]
-    assert line.split() == ["24", "systems", "1.800", "220.0", "published,", "hpcc-2005"]
-    assert [len(table.published) for table in comparison.tables if table.series == "HPCC"] == [24, 24]

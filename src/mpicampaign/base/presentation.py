@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpicampaign.base.keys import FLOP_RATE, NAME, entry, key, texts
+from mpicampaign.base.keys import NAME, entry, key, texts
 
 # Default message sizes (B) of tables; the schemas name them, too.
 TABLE_SIZES = (1024, 8192, 32768)
@@ -48,21 +48,12 @@ REFERENCE = entry(
 )
 
 
-BALANCE_AT = (
-    FLOP_RATE,
-    "HPL rate at which balances are compared",
-    "Interpolated between two results of one platform, and marked as that.",
-    "3 Tflop/s",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Presentation:
     """What tables and report show.
 
     ``table_sizes``: message sizes (B) of tables; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s;
     ``reference``: published values to show; ``by``: the attribute of host groups that groups rows.
-    ``balance_at``: rate of HPL (flop/s) at which balances are interpolated.
     """
 
     title: str = ""
@@ -70,4 +61,3 @@ class Presentation:
     unit: str = "MB/s"
     reference: tuple[ReferenceChoice, ...] = ()
     by: str = ""
-    balance_at: float | None = None

@@ -37,7 +37,6 @@ COLUMNS = (
     "unit",
 )
 STATISTICS = ("mean", "median", "minimum", "maximum", "single", "derived")
-HPCC = "HPCC"  # as publications call HPC Challenge, and the series of its runs
 LARGEST = "max"  # in the column size: the largest value over all message sizes
 # Factors to bytes, seconds, B/s and flop/s.
 UNITS = {
@@ -47,7 +46,6 @@ UNITS = {
     "MiB/s": float(MIB),
     "GB/s": 1e9,
     "Gflop/s": 1e9,
-    "byte/kflop": 1e-3,
 }
 _TEXT = Kind(
     {"type": "string", "pattern": r"^\s*\S[\s\S]*$", "x-message": "must be a text"},

@@ -33,7 +33,7 @@ from mpicampaign.base.keys import (
     table,
 )
 from mpicampaign.base.network_devices import LINKS
-from mpicampaign.base.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.base.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.base.records import (
     ALL_PAIRS,
     BLOCKS,
@@ -990,10 +990,9 @@ class Campaign:
         ),
         "Published values to show beside the campaign's own",
         "Publications in reference/, by name or with a choice of rows (below).",
-        ["hpcc-2005"],
+        ["b_eff-t3e"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
-    balance_at: float | None = key(*BALANCE_AT)
     expect: tuple[Limit, ...] = key(
         entries(LIMIT, type="array", minItems=1),
         "Acceptance contract",
@@ -1017,9 +1016,7 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        return Presentation(
-            self.title, self.table_sizes, reference=self.reference, balance_at=self.balance_at
-        )
+        return Presentation(self.title, self.table_sizes, reference=self.reference)
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.history.curves import Curve
     from mpicampaign.history.store import Store
     from mpicampaign.questions.two_sides.find import Both, Side, TwoSides
+    from mpicampaign.show.document import Node
 
 EXAMPLES = (
     (
@@ -29,7 +30,10 @@ EXAMPLES = (
     ),
     ("mpicampaign compare results/mine site-b.tar.gz", "own results and the bundle of another site"),
     ("mpicampaign compare results/old results/new --format csv -o changes.csv", "two folders, as data"),
+    ("mpicampaign compare mine.yaml --with public", "own medians beside public systems of like kind"),
+    ("mpicampaign compare mine.yaml --with bundles/*.tar.gz", "the same, and bundles of other sites"),
 )
+PUBLIC = "public"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -47,7 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a folder results/CAMPAIGN, a bundle, a packed series, or a date or series of the campaign's history"
     )
     parser.add_argument("before", metavar="A", help=what)
-    parser.add_argument("after", metavar="B", help="the same; ratios are B / A")
+    parser.add_argument("after", metavar="B", nargs="?", help="the same; ratios are B / A")
+    parser.add_argument(
+        "--with",
+        dest="beside",
+        nargs="+",
+        metavar="WHAT",
+        help=f"instead of B: {PUBLIC}, systems whose values are public; or bundles, which join these",
+    )
     parser.add_argument(
         "--campaign", type=Path, default=CAMPAIGN, metavar="FILE", help="whose history (default: %(default)s)"
     )
@@ -61,15 +72,50 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.questions.two_sides.find import two_sides
     from mpicampaign.questions.two_sides.say import two_sides_document
 
-    before, after = (_side(text, options) for text in (options.before, options.after))
     check_target(options.output, Path(), options.format)
+    if (options.beside is None) == (options.after is None):
+        hint = f"mpicampaign compare A B, or mpicampaign compare A --with {PUBLIC}"
+        raise UserError(Problem("give what A is compared with: B, or --with", hint=hint))
+    if options.beside:
+        return _beside_public(options)
+    before, after = (_side(text, options) for text in (options.before, options.after))
     sides = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
     known = dict(_of_history(sides, before.series, after.series, options))
+    return _write(two_sides_document(sides, known), options)
+
+
+def _write(document: Sequence[Node], options: argparse.Namespace) -> int:
     chosen = writer(options.format)
     if isinstance(chosen, TextWriter):
-        text = chosen.write(two_sides_document(sides, known))
-        write_table(text.encode(), options.output, options.format)
+        write_table(chosen.write(document).encode(), options.output, options.format)
     return DONE
+
+
+def _beside_public(options: argparse.Namespace) -> int:
+    from mpicampaign.bundle.merge import records_of
+    from mpicampaign.collect.campaign import collect_all
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.questions.public_systems.find import values_of
+    from mpicampaign.questions.public_systems.say import public_document
+    from mpicampaign.show.view import DEFAULT
+
+    path = Path(options.before)
+    if path.suffix in (".yaml", ".yml"):
+        check_there(path)
+        path = results_of(path)
+    records = collect_all(path) if path.is_dir() else records_of(path)
+    bundles = [Path(name) for name in options.beside if name != PUBLIC]
+    more = [value for bundle in bundles for value in values_of(compare(records_of(bundle)), bundle.name)]
+    return _write(public_document(compare(records), more, DEFAULT), options)
+
+
+def results_of(file: Path) -> Path:
+    """The folder of a campaign file's results."""
+    from mpicampaign.base.places import results_folder, work_beside
+    from mpicampaign.campaign.file import load_campaign
+
+    work_beside(file)
+    return results_folder() / load_campaign(file).name
 
 
 def _side(text: str, options: argparse.Namespace) -> _Named:

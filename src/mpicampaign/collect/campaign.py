@@ -16,6 +16,7 @@ from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed_software import mark_earlier
 from mpicampaign.collect.runs import collect
 from mpicampaign.evidence.machine_state import mark_distances
+from mpicampaign.evidence.plausible import with_doubts
 
 
 def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:
@@ -49,11 +50,11 @@ def collect_own(plan: PlanFile, campaign_folder: Path, before: RecordsRead | Non
     ``before``: the cache of records; that of a bundle would be anybody's.
     """
     records = collect(plan, campaign_folder, before)
-    if not (campaign_folder / "imports").is_dir():
-        return records
-    from mpicampaign.collect.imports import collect_imports  # most campaigns have none
+    if (campaign_folder / "imports").is_dir():
+        from mpicampaign.collect.imports import collect_imports  # most campaigns have none
 
-    return collect_imports(campaign_folder, records)
+        records = collect_imports(campaign_folder, records)
+    return [with_doubts(record) for record in records]
 
 
 def plan_of(campaign_folder: Path) -> PlanFile:

@@ -27,11 +27,12 @@ from mpicampaign.base.records import (
 from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, named_fabric
 from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, Label, read_ledger, runs_elsewhere
-from mpicampaign.imports.map_file import ImportMap, load_map
+from mpicampaign.imports.map_file import Claim, ImportMap, load_map
 from mpicampaign.imports.reading import content_of, read_output
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, Part, parse
@@ -199,6 +200,19 @@ def _attributes(label: Label, chosen: ImportMap) -> dict[str, str]:
     return group.attributes if group and group.system == system else {}
 
 
+def _likeness(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:
+    """How far apart the ranks were, and over which fabric they sent, as the map and the output say."""
+    claim = chosen.placements.get(label.placement, Claim())
+    nodes = claim.nodes or len(entry.facts.get("hosts", "").split())
+    scope = NODES if nodes > 1 else SAME_NODE if nodes else ""
+    used = entry.facts.get("transport", "").split()
+    transport = claim.transport or (used[0] if len(used) == 1 else "")
+    fabric = claim.fabric or named_fabric(_attributes(label, chosen), transport)
+    if scope == SAME_NODE:
+        fabric = transport
+    return {key: value for key, value in ((SCOPE, scope), (FABRIC, fabric)) if value}
+
+
 def _arguments(facts: Mapping[str, str]) -> list[str] | None:
     """The arguments of the program that made the output; None where its command is unknown."""
     program, command = facts.get("program", ""), facts.get("command", "")
@@ -211,5 +225,6 @@ def _metadata(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:
     metadata = {IMPORTED_FROM: entry.place, "import": chosen.name}
     if label.requested:
         metadata[REQUESTED_GROUP] = label.requested
+    metadata |= _likeness(entry, label, chosen)
     metadata |= {fact: entry.facts[fact] for fact in ("queue", "cluster") if fact in entry.facts}
     return metadata | of_import(entry.facts)

@@ -51,6 +51,7 @@ from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submi
 from mpicampaign.collect.whole_output import not_whole
 from mpicampaign.evidence.condition import ranks_by_host, shared_cpus
 from mpicampaign.evidence.evidence import Evidence, read_evidence
+from mpicampaign.evidence.fabrics import SCOPE, scope_of
 from mpicampaign.evidence.node_facts import node_facts
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
@@ -404,6 +405,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     network = [claim.get(key, "") for key in ("transport", "provider", "link", "interface", "device")]
     network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
+    facts |= {SCOPE: scope} if (scope := scope_of(evidence)) else {}
     facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}
     facts |= {WITHOUT_LOCK: evidence.job["without_lock"]} if "without_lock" in evidence.job else {}
     for host, node in evidence.nodes.items():

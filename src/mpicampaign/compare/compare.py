@@ -162,7 +162,7 @@ def _row(
     curves = tuple(pair for pair in sound if id(pair[0]) in shown) or sound
     cells = tuple(_cell(metric, curves) for metric in metrics)
     stretches, found_in_values = find(metrics, curves)
-    doubts = value_notes(runs, curves, cells)
+    doubts = value_notes(runs, curves)
     notes = (*run_notes(runs, sound), *found_in_values, *doubts)
     return Row(runs[0].case, label, ranks, tuple(runs), curves, cells, notes, stretches)
 

@@ -49,7 +49,6 @@ NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
 OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
 OTHER_TIME = "other_time"  # of a block: they ran at different ones
-ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
 NO_LARGE_SIZE = "no_large_size"
 NO_BOUND = "no_bound"
@@ -61,10 +60,10 @@ KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
     *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, CHOSEN, SHARING, OTHER_STATE),
     *(WITHOUT_LOCK, SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF),
-    *(ABOVE, NOT_COMPARABLE, AT_MOST),
+    *(NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
-    *(NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF, ABOVE),
+    *(NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF),
     *(NOT_COMPARABLE, AT_MOST),
 )
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
@@ -207,15 +206,6 @@ class WholeRun(Note):
     size: int
     scatter: float | None
     job: RepeatJob
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AboveBound(Note):
-    """More than the link carries: its bound (B/s), and how many times that was measured at most."""
-
-    kind: str = ABOVE
-    bound: float
-    times: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

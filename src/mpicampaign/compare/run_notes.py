@@ -33,7 +33,6 @@ from mpicampaign.base.records import (
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
 from mpicampaign.compare.findings import (
-    AboveBound,
     AlikeRepeats,
     Elsewhere,
     Note,
@@ -46,7 +45,6 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.compare.metrics import cut_repeats, ends_early, stopped_at
 from mpicampaign.compare.metrics import end_of as last_size
-from mpicampaign.compare.rows import Cell
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.machine import find_causes as machine_causes
 from mpicampaign.suites import SUITES, program_names
@@ -65,7 +63,6 @@ _REPORTED = (
 _NO_SERIES = Recorded(kind=findings.NOT_PRINTED, reason="the output has no such series")
 NOTHING = "nothing"  # a budget that allowed all
 WIDE = 0.1  # a tail of samples that is worth a note
-ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
 
 def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -> tuple[Note, ...]:
@@ -80,12 +77,10 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
     return (*sorted(notes, key=lambda note: findings.KINDS.index(note.kind)), *_convergence_notes(curves))
 
 
-def value_notes(
-    runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Iterable[Cell]
-) -> tuple[Note, ...]:
+def value_notes(runs: Iterable[Record], curves: Sequence[tuple[Record, Series]]) -> tuple[Note, ...]:
     """What is doubtful in a row's values."""
     of_curves = (*inconsistency_notes(curves), *_cut_notes(curves), *_reported_notes(curves))
-    return (*of_curves, *_elsewhere_notes(runs), *_above_notes(cells))
+    return (*of_curves, *_elsewhere_notes(runs))
 
 
 def _doubts(run: Record, has_values: bool) -> list[Note]:
@@ -188,14 +183,6 @@ def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:
         for group, of_group in by_group.items()
         if group
     ]
-
-
-def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:
-    """Values above the line rate: the rate in the campaign is wrong, or another link was used."""
-    for cell in cells:
-        above = [n for n, value in zip(cell.repeats, cell.values, strict=True) if value > ABOVE_BOUND]
-        if cell.metric.bound and cell.bound and above:
-            yield AboveBound(bound=cell.bound, times=max(cell.values), repeats=tuple(above))
 
 
 # Repeats that are not like each other

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.base.records import WITH, Record
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import (
@@ -96,7 +95,6 @@ class Comparison:
     table_sizes: tuple[int, ...]
     systems: tuple[str, ...]  # under test, in the order of the records
     states: States = NO_STATES  # of their machines
-    references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()

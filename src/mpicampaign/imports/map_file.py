@@ -29,7 +29,7 @@ from mpicampaign.base.keys import (
     table,
 )
 from mpicampaign.base.places import shipped
-from mpicampaign.base.presentation import BALANCE_AT, Presentation, ReferenceChoice
+from mpicampaign.base.presentation import Presentation, ReferenceChoice
 from mpicampaign.base.reference import reference_names
 from mpicampaign.base.shape import check_shape
 from mpicampaign.base.yaml_lines import Document, Key, printable, read_yaml, shown
@@ -78,6 +78,12 @@ class Claim:
         "Compared with the report of the MPI library.",
     )
     provider: str = key(choice(PROVIDERS), "Provider of libfabric", "With ofi. Default: any.", "efa")
+    fabric: str = key(
+        NAME,
+        "Fabric between the nodes",
+        "By the name of reference/public-systems.csv. Default: by the attributes of the host group.",
+        "infiniband-hdr",
+    )
     binding: str = key(
         LINE,
         "Binding",
@@ -179,7 +185,6 @@ class ImportMap:
         "MB/s is 10^6 B/s.",
         default="MB/s",
     )
-    balance_at: float | None = key(*BALANCE_AT)
     host_groups: dict[str, Hosts] = key(
         table(entry(Hosts, "host_group", "", ""), NAME),
         "Host groups whose hosts are known",
@@ -207,9 +212,7 @@ class ImportMap:
         """What tables and report show."""
         references = tuple(map(ReferenceChoice, self.reference))
         title = self.title or self.campaign
-        return Presentation(
-            title, self.table_sizes, self.bandwidth_unit, references, balance_at=self.balance_at
-        )
+        return Presentation(title, self.table_sizes, self.bandwidth_unit, references)
 
     @property
     def system_of(self) -> dict[str, str]:

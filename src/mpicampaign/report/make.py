@@ -8,7 +8,6 @@ from itertools import groupby
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.blocks.say import block_nodes
 from mpicampaign.questions.configurations.say import configuration_nodes
 from mpicampaign.questions.machine.say_tables import machine_nodes
@@ -122,11 +121,6 @@ def _items(lines: Sequence[str]) -> list[Node]:
     return [Items(tuple(lines))] if lines else []
 
 
-def _below_values(comparison: Comparison, table: Table, view: View) -> list[Node]:
-    """Where published values are from, and balances at the rate that is asked for."""
-    return [*_items(published_sources(table)), *_items(interpolated_lines(comparison, table, view))]
-
-
 # In full
 
 
@@ -140,7 +134,7 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
     if table.published:
         yield Caption("published:")
         yield published_grid(table, view)
-    yield from _below_values(comparison, table, view)
+    yield from _items(published_sources(table))
     untested, told = _untested_and_told(table.rankings)
     rankings = [*map(ranking_text, told), *untested]
     sentences = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, view)]
@@ -170,7 +164,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
         units = dict.fromkeys(view.unit_of(metric.dimension) for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
-    yield from _below_values(comparison, table, view)
+    yield from _items(published_sources(table))
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:

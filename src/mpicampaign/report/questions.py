@@ -23,6 +23,7 @@ from mpicampaign.questions.gathers.say import gather_fold, gather_nodes
 from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
 from mpicampaign.questions.machine.draw import machine_maps
 from mpicampaign.questions.machine.say_tables import machine_files, machine_section
+from mpicampaign.questions.public_systems.draw import public_nodes
 from mpicampaign.questions.races.say import race_answers, race_grid, race_nodes, race_sentence
 from mpicampaign.questions.ranking.answer import busy_lead, leads, ranking_answers
 from mpicampaign.questions.scaling.draw import scaling_charts
@@ -92,6 +93,7 @@ def nodes_of_page(comparison: Comparison, view: View) -> list[PageNode]:
         *race_nodes(comparison.races, 3),
         *block_ratios(comparison, view),
         *gather_fold(comparison, view),
+        *public_nodes(comparison, view),
     ]
 
 

@@ -14,7 +14,6 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.stopping import precision
 from mpicampaign.compare.tables import Table
-from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.over_groups.say import over_group_lines
 from mpicampaign.questions.published.say import published_nodes
 from mpicampaign.questions.ranking.find import Pair, Ranking
@@ -58,12 +57,10 @@ def comparison_nodes(source: ReportSource, table: Table, anchor: str) -> list[Pa
     rows = offered(table)
     # those of another state of their machine are compared with no row
     main = [row for row in rows if not any(note.kind == OTHER_STATE for note in row.notes)] or rows
-    lines = interpolated_lines(source.comparison, table, source.view)
     full = _comparison_grid(source, table, rows, table.metrics, is_full=True)
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table, main, main_metrics(table), is_full=False),
-        *([Items(tuple(lines), "below")] if lines else []),
         *published_nodes(source, table, main, main_metrics(table)),
         *([Fold(_all_else(table, len(rows) - len(main)), (full,))] if table.metrics else []),
     ]

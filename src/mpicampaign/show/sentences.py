@@ -52,7 +52,6 @@ KIND_NAMES = {
     findings.OUTLIER: "outlier",
     findings.NOT_MONOTONIC: "not monotonic",
     findings.TUNING_CLIFF: "tuning cliff",
-    findings.ABOVE: "above the line rate",
     findings.OTHER_NODES: "on other nodes than the others",
     findings.OTHER_TIME: "at another time than the others",
     findings.NOT_COMPARABLE: "no balance",
@@ -124,9 +123,6 @@ def _reason(found: findings.Note, view: View) -> str:
 
 def _of_values(found: findings.Note, view: View) -> str:
     match found:
-        case findings.AboveBound():
-            allowed = f"the {view.quantity(found.bound, BANDWIDTH)} that the fabric's rate allows"
-            return f"measured {found.times:.2f} times {allowed}: check the rate in the campaign file"
         case findings.NotMonotonic():
             return _not_monotonic(found, view)
         case findings.TuningCliff():

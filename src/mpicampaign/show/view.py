@@ -27,14 +27,13 @@ class Filter:
 class View:
     """What is shown and how; made once, from the options of a call and its campaign.
 
-    ``unit``: of bandwidths. ``table_sizes``, ``by``, ``balance_at``: as in `Presentation`.
+    ``unit``: of bandwidths. ``table_sizes``, ``by``: as in `Presentation`.
     """
 
     unit: str = BANDWIDTH_UNITS[0]
     only: Filter = field(default_factory=Filter)
     table_sizes: tuple[int, ...] = TABLE_SIZES
     by: str = ""
-    balance_at: float | None = None
 
     def number(self, value: float, dimension: Dimension) -> str:
         """The value without its unit."""
@@ -61,7 +60,7 @@ DEFAULT = View()
 def view_of(presentation: Presentation) -> View:
     """As a campaign file, or the map of an import, wants its results shown."""
     shown = presentation
-    return View(shown.unit, table_sizes=shown.table_sizes, by=shown.by, balance_at=shown.balance_at)
+    return View(shown.unit, table_sizes=shown.table_sizes, by=shown.by)
 
 
 def quantity(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:

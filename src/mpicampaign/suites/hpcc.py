@@ -460,7 +460,6 @@ this line separates HPL's part from that of PTRANS
 """
     result_file = "hpccoutf.txt"
     holds = ("hpl", "stream")
-    published_plain = ("HPCC", "balance")
     options = tuple(key.lower() for key in _PARAMETERS)
 
     def names(self, text: str, program: str) -> tuple[str, str]:
@@ -497,5 +496,4 @@ SUITE = _Hpcc(
     whole=(r"^End of Summary section\.", r"^End of HPC Challenge tests\."),
     end=_END,
     metrics=RINGS | _METRICS,
-    published={"HPCC": "HPCC", "balance": "HPCC"},
 )

@@ -273,8 +273,6 @@ class Suite:
     """What readers call its gathers of equal blocks, by the names of their series."""
     peak: ClassVar[tuple[str, str] | None] = None
     """The column of a rate per process, and that of its fraction of the peak of a core."""
-    published_plain: ClassVar[tuple[str, ...]] = ()
-    """Those of `published` whose publications give no parameters, such as the order of a matrix."""
     options: ClassVar[tuple[str, ...]] = ()
     """Keys of an output's metadata that must be alike in all repeats of a case."""
     resolution: ClassVar[Mapping[str, float]] = {}

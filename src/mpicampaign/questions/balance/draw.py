@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE, Dimension
 from mpicampaign.base.text import counted, visible
-from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.questions.balance.find import NAME
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.balance.find_hpcc import (
     COPY,
     DGEMM,
@@ -31,14 +30,13 @@ from mpicampaign.questions.balance.find_hpcc import (
     Quantity,
     hpcc_results,
     hpcc_rows,
-    interpolated,
     whole_system,
     with_reference_blas,
 )
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.scene import HOST_GROUP, Scene, left_out, repeats_of
-from mpicampaign.show.view import View, quantity
+from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import Summary
 
 NAMES = {
@@ -55,12 +53,9 @@ NAMES = {
     TRIAD: ("STREAM triad", BANDWIDTH),
     RANDOM_ACCESS: ("RandomAccess", UPDATE_RATE),
 }
-_INTERVALS = "stroke: interval of the median"
 # What the marks mean.
-POINTS = (
-    f"filled: own results; hollow and grey: published; {_INTERVALS}; a number that finds no room is left out"
-)
-BARS = f"filled: own results; hollow: published; {_INTERVALS}"
+BARS = "stroke: interval of the median"
+POINTS = f"{BARS}; a number that finds no room is left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,41 +77,35 @@ class PaperChart:
 
     @property
     def members(self) -> tuple[model.SystemResult, ...]:
-        """The results by their names and looks, own ones in the look of their host group."""
+        """The results by their names, in the look of their host group."""
         platforms = list(dict.fromkeys(result.platform for result in self.results))
         looks, place = self.scene.looks[HOST_GROUP], self.scene.place
         return tuple(
             model.SystemResult(
                 _full_name(self.scene, result),
                 short_name(self.scene, result),
-                looks[place(result.row)] if result.row else None,
+                looks[place(result.row)],
                 platforms.index(result.platform),
             )
             for result in self.results
         )
 
     def texts(self, text: str, alt: str) -> tuple[str, str, str]:
-        """Title, caption with where the figure is from and the size of own linear systems, and values."""
-        rows = [result.row for result in self.results if result.row is not None]
-        references = dict.fromkeys(result.reference for result in self.results if result.reference)
+        """Title, caption with where the figure is from and the size of the linear systems, and values."""
+        rows = [result.row for result in self.results]
         caption = f"As {self.figure.name} of R. Rabenseifner, Balance of HPC Systems (2005). {text}"
-        caption += f" Own results: the largest N measured, {repeats_of(rows)}." if rows else ""
-        caption += f" Hollow: published, {', '.join(references)}." if references else ""
+        caption += f" The largest N measured, {repeats_of(rows)}."
         title = f"HPCC: {self.figure.title}"
         return title, caption + _omitted(self.scene, self.without), f"{title}. {alt}"
 
 
 def short_name(scene: Scene, result: HpccResult) -> str:
-    """Without the processor of published systems, and what HPL of own ones depends on."""
-    if result.row is None:
-        return visible(f"{result.system}, {result.placement}")
+    """Without what HPL depends on."""
     ranks = counted(result.ranks, "rank") + ", disturbed" * result.row.disturbed
     return f"{scene.place(result.row)} {visible(result.placement)}, {ranks}"
 
 
 def _full_name(scene: Scene, result: HpccResult) -> str:
-    if result.row is None:
-        return visible(f"{result.system}, {result.host_group}, {result.placement}")
     size = result.row.linear_system
     parts = (short_name(scene, result), f"N {size}" if size else "", visible(result.row.blas))
     return ", ".join(filter(None, parts))
@@ -124,8 +113,7 @@ def _full_name(scene: Scene, result: HpccResult) -> str:
 
 def _omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
     """What is left out: results ``without`` the columns, reference BLAS, and runs that do not count."""
-    lacking = [short_name(scene, result) for result in without if result.row is not None]
-    names = [*lacking, f"{len(without) - len(lacking)} published"] if len(lacking) < len(without) else lacking
+    names = [short_name(scene, result) for result in without]
     text = f" Without the columns needed: {', '.join(names)}." if names else ""
     refused = with_reference_blas(scene.comparison)
     places = dict.fromkeys(f"{scene.place(row)} {visible(row.case.placement)}" for row in refused)
@@ -195,9 +183,7 @@ def bands(drawing: PaperChart) -> model.BarChart:
     text = "Bandwidths of the rings are per process; ping-pong is that of the worst pair. "
     text += "By falling random ring bandwidth, a platform's results together."
     if without := [result for result in drawing.results if not result.has(NATURAL_RING)]:
-        lacking = [short_name(drawing.scene, result) for result in without if result.row is not None]
-        published = len(without) - len(lacking)
-        names = [*lacking, *([f"the {published} published systems"] if published else [])]
+        names = [short_name(drawing.scene, result) for result in without]
         text += f" No natural ring, nor its two ratios, of {', '.join(names)}: no such values are there."
     return _bar_chart(drawing, text, [column for band in _BANDS for column in _band(drawing, band)])
 
@@ -268,9 +254,6 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
     if PER_PROCESS & set(columns):
         text += " Accumulated: per process × number of processes."
     text += " Lines join results of one platform."
-    for column in columns:
-        rates = interpolated_text(drawing.results, column, drawing.scene.view)
-        text += f" {rates}" if rates else ""
     wanted = [(*NAMES[column], whole_system(column)) for column in (HPL, *columns)]
     wanted += [
         (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
@@ -283,27 +266,6 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
         lines.append(f"{member.name}: {', '.join(values)}")
     texts = drawing.texts(text, "; ".join(lines))
     return model.ScatterChart(*texts, drawing.members, tuple(panels), POINTS, folded=True)
-
-
-def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
-    """Of the table of balances, where a rate is asked for."""
-    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
-    return [text] if text else []
-
-
-def interpolated_text(results: Iterable[HpccResult], column: str, view: View) -> str:
-    """``random ring / HPL at 1000 Gflop/s, interpolated, not measured: NEC SX-6 59.6 byte/kflop …``."""
-    name, dimension = NAMES[column]
-    if view.balance_at is None:
-        return ""
-    rates = [
-        f"{visible(low.system)} {view.quantity(value, _ratio_of(dimension))} ({visible(low.placement)} to "
-        f"{visible(high.placement)})"
-        for low, high, value in interpolated(results, whole_system(column, HPL), view.balance_at)
-    ]
-    rate = view.quantity(view.balance_at, FLOPS)
-    rates_text = "; ".join(rates) if rates else "no platform has results on both sides"
-    return f"{name} / HPL at {rate}, interpolated, not measured: {rates_text}."
 
 
 def _panel(drawing: PaperChart, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:

@@ -19,9 +19,9 @@ from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE, Recorded
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
+from mpicampaign.evidence.fabrics import ADAPTERS
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.ranking.find import HOST_GROUPS, PLACEMENTS, rank
-from mpicampaign.suites import SUITES
 
 NAME = "balance"
 LARGEST_RISE = 0.05  # of HPL's rate between the two largest matrices; above it both are too small
@@ -47,7 +47,6 @@ _BETWEEN = _on_nodes("random ring between nodes / HPL", "balance_between", BALAN
 _OF_PROCESS = _on_nodes("random ring between nodes per process", "random_ring_between", BANDWIDTH)
 _OF_NODE = _on_nodes("random ring between nodes per node", "random_ring_of_node", BANDWIDTH)
 _OF_ADAPTER = _on_nodes("random ring between nodes per adapter", "random_ring_of_adapter", BANDWIDTH)
-ADAPTERS = "adapters"  # the attribute of host groups that counts those of a node
 
 
 class _Spread(NamedTuple):
@@ -99,8 +98,7 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
         return None
     balanced, metrics = _between_nodes(balanced)
     rankings = rank(balanced, METRICS, kinds=(PLACEMENTS, HOST_GROUPS))
-    suite = next(suite.name for suite in SUITES.values() if NAME in suite.published)
-    return Table(NAME, NAME, suite, metrics, tuple(balanced), rankings)
+    return Table(NAME, NAME, "hpcc", metrics, tuple(balanced), rankings)
 
 
 def _between_nodes(rows: Sequence[Row]) -> tuple[list[Row], tuple[Metric, ...]]:

@@ -27,7 +27,7 @@ from mpicampaign.base.reference import PublishedValue
 def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -> Comparison:
     """The comparison with published rows beside its own."""
     tables = (replace(table, published=published_for(table, choices)) for table in comparison.tables)
-    return replace(comparison, tables=tuple(tables), references=tuple(choices))
+    return replace(comparison, tables=tuple(tables))
 
 
 def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[PublishedRow, ...]:
@@ -59,13 +59,11 @@ def _place(value: PublishedValue) -> tuple[str, str, str, int | None, str, int]:
 def _published_name(table: Table) -> str:
     """The published benchmark of the same definition; empty if the suite names none.
 
-    With the series' qualifiers, unless publications name none: HPL is the same only with the same problem,
-    blocks and grid.
+    With the series' qualifiers: HPL is the same only with the same problem, blocks and grid.
     """
     suite = SUITES.get(table.suite)
     name = suite.published.get(table.series, "") if suite else ""
-    plain = suite is not None and table.series in suite.published_plain
-    return name and name + ("" if plain else table.label.removeprefix(table.series))
+    return name and name + table.label.removeprefix(table.series)
 
 
 def _of_placements(

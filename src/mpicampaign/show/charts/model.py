@@ -275,14 +275,14 @@ class LevelChart(Captioned):
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
-    """One result. ``name``: in full; ``label``: short. One without a look is published.
+    """One result. ``name``: in full; ``label``: short.
 
     ``platform``: a number that results of one platform for several numbers of processes have in common.
     """
 
     name: str
     label: str
-    look: Style | None
+    look: Style
     platform: int
 
 

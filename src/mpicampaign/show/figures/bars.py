@@ -16,7 +16,7 @@ from mpicampaign.show.charts.model import (
     TreeLevel,
 )
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
 from mpicampaign.show.figures.text_width import width_of
 
 _BAR = 0.06  # inches a bar
@@ -44,7 +44,7 @@ def draw_bars(chart: BarChart) -> Page:
         panel = _panel(page, Area(left + place * (width + _BETWEEN), _FOOT, width, inner), column, head)
         for number, series in enumerate(column.series):
             shift = ((len(column.series) - 1) / 2 - number) * _BAR
-            _draw_series(panel, series, chart.members, [y + shift for y in lines])
+            _draw_series(panel, series, [y + shift for y in lines])
     return page
 
 
@@ -67,12 +67,10 @@ def _wrapped(text: str, width: float) -> list[str]:
 
 
 def _name_lines(page: Page, members: Sequence[SystemResult], lines: Sequence[float], left: float) -> None:
-    """Own results in bold, and a line between platforms."""
+    """The names, and a line between platforms."""
     before = members[0].platform
     for member, y, above in zip(members, lines, [lines[0], *lines], strict=False):
-        own = member.look is not None
-        ink = INK if own else GREY
-        page.text(left - 0.1, y, member.label, _SIZE, ink, align="right", bold=own, room=_NAMES, tall=_LINE)
+        page.text(left - 0.1, y, member.label, _SIZE, align="right", bold=True, room=_NAMES, tall=_LINE)
         if member.platform != before:
             page.grid([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]])
         before = member.platform
@@ -93,26 +91,13 @@ def _panel(page: Page, place: Area, column: BarColumn, head: Sequence[tuple[str,
     return panel
 
 
-def _draw_series(
-    panel: Panel, series: BarSeries, members: Sequence[SystemResult], lines: Sequence[float]
-) -> None:
-    """Own bars filled, with their intervals; published ones hollow."""
-    left, half = panel.place.left, _BAR * 0.4
-    own: list[list[Point]] = []
-    published: list[list[Point]] = []
-    whiskers: list[list[Point]] = []
-    for member, bar, y in zip(members, series.bars, lines, strict=True):
-        if bar is None:
-            continue
-        right = panel.x(bar.median)
-        if member.look is None:
-            published.append([(left, y - half), (right, y - half), (right, y + half), (left, y + half)])
-        else:
-            own.append([(left, y), (right, y)])
-        if bar.interval:
-            whiskers.append([(panel.x(bar.interval.low), y), (panel.x(bar.interval.high), y)])
-    panel.page.lines(own, series.colour, 2 * half * 72, name="bars")
-    panel.page.lines(published, series.colour, 0.7, name="published")
+def _draw_series(panel: Panel, series: BarSeries, lines: Sequence[float]) -> None:
+    """Bars with their intervals."""
+    drawn = [(bar, y) for bar, y in zip(series.bars, lines, strict=True) if bar]
+    bars = [[(panel.place.left, y), (panel.x(bar.median), y)] for bar, y in drawn]
+    ends = [(bar.interval, y) for bar, y in drawn if bar.interval]
+    panel.page.lines(bars, series.colour, 0.8 * _BAR * 72, name="bars")
+    whiskers = [[(panel.x(interval.low), y), (panel.x(interval.high), y)] for interval, y in ends]
     panel.page.lines(whiskers, INK, 0.7, name="intervals")
 
 

@@ -16,7 +16,7 @@ from mpicampaign.show.figures.text_width import width_of
 _HEIGHT, _LOWER = 2.3, 1.8  # inches a panel; where there are more than four
 _PITCH = 0.145  # a line of the key
 _SIZE = 6.5  # of the numbers
-_MARK = 4.0
+_MARK = 5.0
 _TALL = 0.1  # a number
 _DISTANCES = (0.11, 0.16, 0.22, 0.3, 0.4)  # from a point to the middle of its number
 _ANGLES = 16
@@ -73,9 +73,7 @@ def _draw_points(panel: Panel, members: Sequence[SystemResult], points: Sequence
     )
     alike = grouped(zip(members, places, strict=True), lambda pair: pair[0].look)
     for look, pairs in alike.items():
-        marker, colour = (look.marker, look.colour) if look else ("circle", GREY)
-        marks = [place for _, place in pairs]
-        panel.page.marks(marks, marker, colour, _MARK + (1 if look else 0), hollow=look is None)
+        panel.page.marks([place for _, place in pairs], look.marker, look.colour, _MARK)
     _number(panel, members, places)
 
 
@@ -92,8 +90,7 @@ def _intervals(panel: Panel, point: ScatterPoint) -> Iterator[list[Point]]:
 def _number(panel: Panel, members: Sequence[SystemResult], places: Sequence[Point]) -> None:
     taken = [Extent(x - 0.03, x + 0.03, y - 0.03, y + 0.03) for x, y in places]
     for number, (member, place) in enumerate(zip(members, places, strict=True), 1):
-        own = member.look is not None
-        width = width_of(str(number), _SIZE, own) + 0.02
+        width = width_of(str(number), _SIZE, bold=True) + 0.02
         found = _free(place, width, panel.place, taken)
         if found is None:
             continue
@@ -101,8 +98,7 @@ def _number(panel: Panel, members: Sequence[SystemResult], places: Sequence[Poin
         taken.append(_around((x, y), width))
         if math.dist((x, y), place) > _NEAR:
             panel.page.lines([[place, _edge_of((x, y), place)]], GREY, 0.4)
-        ink = member.look.ink if member.look else GREY
-        panel.page.text(x, y, str(number), _SIZE, ink, align="center", bold=own)
+        panel.page.text(x, y, str(number), _SIZE, member.look.ink, align="center", bold=True)
 
 
 def _free(point: Point, width: float, within: Area, taken: Sequence[Extent]) -> Point | None:
@@ -131,12 +127,9 @@ def _around(middle: Point, width: float) -> Extent:
 
 
 def _draw_key(page: Page, members: Sequence[SystemResult], top: float, down: int) -> None:
-    """Numbers and names in two columns, own results in bold."""
+    """Numbers and names in two columns."""
     column = (WIDTH - 0.3) / 2
     for number, member in enumerate(members):
         x, y = 0.35 + (number // down) * column, top - (number % down) * _PITCH
-        own = member.look is not None
-        page.text(x, y, str(number + 1), 7, member.look.ink if member.look else GREY, align="right", bold=own)
-        page.text(
-            x + 0.08, y, member.name, 7, INK if own else GREY, bold=own, room=column - 0.25, tall=_PITCH
-        )
+        page.text(x, y, str(number + 1), 7, member.look.ink, align="right", bold=True)
+        page.text(x + 0.08, y, member.name, 7, bold=True, room=column - 0.25, tall=_PITCH)

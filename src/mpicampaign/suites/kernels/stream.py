@@ -61,7 +61,6 @@ KERNEL = Kernel(
     name="stream",
     layout=_layout,
     metrics=STREAM,
-    published="HPCC",
     quick=("--array", "4MiB"),
     ranks_minimum=1,
 )

@@ -1,0 +1,144 @@
+"""Over which fabric a run sent and how far apart its ranks were, in words of the table of public systems.
+
+A fabric is known by what the nodes recorded of their ports, or
+by what a user says of a host group or placement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from mpicampaign.base.network_devices import CN5000, INFINIBAND, OMNI_PATH, SLINGSHOT
+from mpicampaign.base.records import CHOSEN_TRANSPORT, CLAIMED_TRANSPORT, Record
+from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.findings import number
+from mpicampaign.evidence.node_facts import device_of, recorded_network
+
+SAME_SOCKET, SOCKETS, SAME_NODE, NODES = "same socket", "sockets", "same node", "nodes"
+SHM = "shm"
+SCOPE = "scope"  # in the metadata: one of the above
+FABRIC = "fabric"  # in the metadata of imported runs, and as an attribute of host groups: named by the user
+ADAPTERS = "adapters"  # the attribute of host groups that counts those of a node
+GIGABIT = 1e9 / 8  # B/s
+
+# Signalling rates (Gb/s) of an adapter; the other names end in theirs.
+_RATES = {
+    **{"infiniband-ddr": 20, "infiniband-qdr": 40, "infiniband-fdr": 56, "infiniband-edr": 100},
+    **{"infiniband-hdr100": 100, "infiniband-hdr": 200, "infiniband-ndr200": 200, "infiniband-ndr": 400},
+    **{"omni-path": 100, "slingshot-11": 200},
+}
+_RATE = re.compile(r"([0-9]{1,5})(?:\.[0-9]+)? Gb/sec(?: \((?:[0-9]+X )?([A-Z0-9]+)\))?")
+_ATTRIBUTE = re.compile(r"([0-9]+) ?(?:GbE|Gb/s|Gbit/s)?", re.ASCII)
+_TITLES = {
+    **{"infiniband": "InfiniBand", "roce": "RoCE", "efa": "EFA", "ethernet": "Ethernet", "aries": "Aries"},
+    **{"omni-path": "Omni-Path", "slingshot-11": "Slingshot 11", "slingshot": "Slingshot"},
+}
+
+
+class Fabric(NamedTuple):
+    """``gbps``: of an adapter (Gb/s, one direction), of which a node has ``rails``; None if unknown."""
+
+    name: str
+    gbps: float | None
+    rails: int | None
+
+    @property
+    def rate(self) -> float | None:
+        """Of a node in one direction (B/s)."""
+        return self.gbps * self.rails * GIGABIT if self.gbps and self.rails else None
+
+
+def rate_of(name: str) -> float | None:
+    """The rate (Gb/s) of an adapter of the fabric of this name."""
+    kind, _, rate = name.partition("-")
+    own = number(rate) if kind in ("roce", "efa", "ethernet", "infiniband") else None
+    return _RATES.get(name) or (float(own) if own else None)
+
+
+def fabric_title(name: str) -> str:
+    """``InfiniBand HDR`` for ``infiniband-hdr``, ``Ethernet 10 Gb/s`` for ``ethernet-10``."""
+    kind, _, rest = name.partition("-")
+    if name in _TITLES or kind not in _TITLES:
+        return _TITLES.get(name, name)
+    return f"{_TITLES[kind]} {rest} Gb/s" if rest.isdecimal() else f"{_TITLES[kind]} {rest.upper()}".rstrip()
+
+
+def fabric_of(record: Record) -> Fabric | None:
+    """The fabric of a run between nodes; None where nothing tells."""
+    said = record.metadata.get(CLAIMED_TRANSPORT) or record.metadata.get(CHOSEN_TRANSPORT, "")
+    words = tuple(said.partition(" (")[0].replace(",", "").split())
+    of_hosts = [_recorded(facts, words) for facts in record.nodes.values()]
+    if of_hosts and len(set(of_hosts)) == 1 and of_hosts[0]:
+        return of_hosts[0]
+    named = record.metadata.get(FABRIC) or named_fabric(record.attributes, words[0] if words else "")
+    adapters = number(record.attributes.get(ADAPTERS, "")) or None
+    return Fabric(named, rate_of(named), adapters) if named else None
+
+
+def named_fabric(attributes: Mapping[str, str], transport: str) -> str:
+    """By attributes of a host group: ``fabric: slingshot-11``, ``infiniband: FDR``, ``ethernet: 10 GbE``.
+
+    TCP goes over Ethernet, all else over another fabric; without a ``transport`` there must be one alone.
+    """
+    known = {name for name in _in_attributes(attributes) if name}
+    if transport:
+        known = {name for name in known if name.startswith("ethernet") == (transport == "tcp")}
+    return known.pop() if len(known) == 1 else ""
+
+
+def _in_attributes(attributes: Mapping[str, str]) -> Iterator[str]:
+    yield attributes.get(FABRIC, "").strip().lower()
+    for kind in ("infiniband", "ethernet", "roce", "efa"):
+        value = attributes.get(kind, "").strip()
+        rate = _ATTRIBUTE.fullmatch(value)
+        yield f"{kind}-{rate[1] if rate else value.lower()}" if value else ""
+
+
+def _recorded(facts: Mapping[str, str], words: tuple[str, ...]) -> Fabric | None:
+    """By the interface or device among the words; else by all active ports of a node, if they are alike."""
+    if "tcp" in words:
+        speeds = {name: number(facts.get(f"speed.{name}", "")) for name in words}
+        rates = [speed / 1000 for name, speed in speeds.items() if speed and not name.startswith("ib")]
+        return Fabric(f"ethernet-{rates[0]:g}", rates[0], 1) if len(rates) == 1 else None
+    ports = [device_of(key)[1] for key in facts if key.startswith("rate.")]
+    active = [port for port in ports if "ACTIVE" in facts.get(f"state.{port}", "ACTIVE")]
+    chosen = [port for port in active if port.partition("/")[0] in words] or active
+    seen = [_port(facts, port) for port in chosen]
+    if not words or words[0] == SHM or not seen or len(set(seen)) > 1 or seen[0] is None:
+        return None
+    name, rate = seen[0]
+    return Fabric(name, rate, len(chosen))
+
+
+def _port(facts: Mapping[str, str], port: str) -> tuple[str, float] | None:
+    network, rate = recorded_network(facts, port.partition("/")[0]), _RATE.match(facts[f"rate.{port}"])
+    if not network or not rate:
+        return None
+    gbps, generation = int(rate[1]), (rate[2] or "").lower()
+    if network == INFINIBAND:
+        narrow = {("hdr", 100): "hdr100", ("ndr", 200): "ndr200"}.get((generation, gbps), generation)
+        return f"infiniband-{narrow or gbps}", gbps
+    if network in (OMNI_PATH, CN5000):
+        return "omni-path" if gbps == _RATES["omni-path"] else f"omni-path-{gbps}", gbps
+    if network == SLINGSHOT:
+        return "slingshot-11" if gbps == _RATES["slingshot-11"] else f"slingshot-{gbps}", gbps
+    return f"{network.lower()}-{gbps}", gbps
+
+
+def scope_of(evidence: Evidence) -> str:
+    """How far apart the ranks of a run were; empty where that was not recorded."""
+    if len(evidence.hosts) != 1:
+        return NODES if evidence.hosts else ""
+    moments = [
+        {seen.get(f"{moment}.socket", "") for moment in ("start", "end")} for seen in evidence.ranks.values()
+    ]
+    if evidence.claim.get("binding") != "core" or any(
+        len(of_rank) != 1 or "" in of_rank for of_rank in moments
+    ):
+        return SAME_NODE
+    sockets = {socket for of_rank in moments for socket in of_rank}
+    if len(sockets) == 1:
+        return SAME_SOCKET
+    return SOCKETS if len(sockets) == len(moments) == 2 else SAME_NODE

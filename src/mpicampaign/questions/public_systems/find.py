@@ -1,0 +1,190 @@
+"""Own medians beside the values of public systems, and of others' bundles, that are of like kind.
+
+Like are scope, fabric with its rate, message size, ranks and nodes, and what the benchmark's number means: a
+ping-pong's latency is half a round trip for IMB and OSU alike, its bandwidth is not. Bandwidths of nodes with
+several adapters are compared with those of as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mpicampaign.base import dimension
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import CHOSEN_TRANSPORT, CLAIMED_TRANSPORT, Record
+from mpicampaign.compare.metrics import Metric, printed_sizes, readings
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.evidence.fabrics import FABRIC, NODES, SCOPE, SHM, fabric_of
+from mpicampaign.questions.balance.find import NAME as OF_BALANCE
+from mpicampaign.questions.public_systems.find_table import (
+    BALANCE,
+    LATENCY,
+    MESSAGE_RATE,
+    PEAK,
+    Kind,
+    SystemValue,
+    public_values,
+)
+from mpicampaign.statistics.medians import Summary, median, summarise
+from mpicampaign.suites import sends
+from mpicampaign.suites.suite import Active
+
+# Why nothing of like kind is there.
+NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM, NONE_ALIKE = "scope", "fabric", "ranks", "transport", "none"
+
+# The benchmarks of the table by suite and series, and what it calls the columns that are compared.
+_RINGS = {f"{ring}_ring_latency": f"{ring} ring latency" for ring in ("random", "natural")}
+_BENCHMARKS = {
+    ("imb", "PingPong"): ("IMB PingPong", {"time": LATENCY, "bandwidth": PEAK}),
+    ("imb", "Sendrecv"): ("IMB Sendrecv", {"bandwidth": PEAK}),
+    ("imb", "Uniband"): ("IMB Uniband", {"bandwidth": PEAK}),
+    ("imb", "Biband"): ("IMB Biband", {"bandwidth": PEAK}),
+    ("imb", "Allreduce"): ("IMB Allreduce", {"time": LATENCY}),
+    ("osu", "MPI Latency"): ("osu_latency", {"time": LATENCY}),
+    ("osu", "MPI Multi Latency"): ("osu_multi_lat", {"time": LATENCY}),
+    ("osu", "MPI Allreduce Latency"): ("osu_allreduce", {"time": LATENCY}),
+    ("osu", "MPI Bandwidth"): ("osu_bw", {"bandwidth": PEAK}),
+    ("osu", "MPI Bi-Directional Bandwidth"): ("osu_bibw", {"bandwidth": PEAK}),
+    ("osu", "MPI Multiple Bandwidth / Message Rate"): (
+        "osu_mbw_mr",
+        {"bandwidth": PEAK, "message_rate": MESSAGE_RATE},
+    ),
+    ("hpcc", "HPCC"): ("HPCC", _RINGS),
+    ("kernel", "latency_bandwidth"): ("HPCC", _RINGS),
+    ("hpcc", OF_BALANCE): ("HPCC", {"balance": BALANCE}),
+}
+_DIMENSIONS = {
+    **{
+        "bandwidth": dimension.BANDWIDTH,
+        "message_rate": dimension.MESSAGE_RATE,
+        "balance": dimension.BALANCE,
+    },
+}
+_SMALL, _LARGE = (
+    (8, 0),
+    1 << 20,
+)  # B: the sizes of the table at which times are compared, the first that was printed
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The median of a row in a metric, and the ``others`` of like kind; ``lacking``: why there are none.
+
+    ``rate``: of the link between two nodes in one direction (B/s), which the bandwidth counts ``directions``
+    times; None where it is unknown, or where the bandwidth is not that of one link.
+    """
+
+    table: Table
+    row: Row
+    metric: Metric
+    summary: Summary
+    own: SystemValue
+    others: tuple[SystemValue, ...] = ()
+    lacking: str = ""
+    rate: float | None = None
+    directions: int = 1
+
+    @property
+    def share(self) -> float | None:
+        """Of the line rate."""
+        return self.summary.median / (self.rate * self.directions) if self.rate else None
+
+    @property
+    def systems(self) -> dict[str, float]:
+        """The median of the values of each system."""
+        of_systems = grouped(self.others, lambda other: other.system).items()
+        return {name: median([other.value for other in of_system]) for name, of_system in of_systems}
+
+
+def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> list[Beside]:
+    """Each row with values that the table of public systems may know; ``more``: of others' bundles."""
+    return [_with_others(own, (*public_values(), *more)) for own in _own(comparison)]
+
+
+def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
+    """The medians of a bundle's rows as lines of the table."""
+    return [replace(beside.own, source=source, bundle=True) for beside in _own(comparison)]
+
+
+def _own(comparison: Comparison) -> Iterator[Beside]:
+    for table in comparison.tables:
+        benchmark, columns = _BENCHMARKS.get((table.suite, table.series), ("", {}))
+        rows = [row for row in table.rows if row.curves and not (row.disturbed or row.apart or row.at_most)]
+        for row in rows if benchmark else ():
+            for column, called in columns.items():
+                for metric in _metrics(row, column, called):
+                    yield from _beside(table, row, metric, benchmark, called)
+
+
+def _metrics(row: Row, column: str, called: str) -> Iterator[Metric]:
+    """At the sizes of the table that were printed; a large one only where no bandwidth is compared."""
+    what = _DIMENSIONS.get(column, dimension.TIME)
+    series = [series for _, series in row.curves]
+    if called != LATENCY:
+        yield Metric(called, column, what)
+        return
+    sizes = printed_sizes(series)
+    small = next((size for size in _SMALL if size in sizes), None)
+    large = _LARGE if _LARGE in sizes and "bandwidth" not in series[0].columns else None
+    yield from (Metric(called, column, what, size) for size in (small, large) if size is not None)
+
+
+def _beside(table: Table, row: Row, metric: Metric, benchmark: str, called: str) -> Iterator[Beside]:
+    if called == BALANCE:
+        values = row.cell(
+            next(cell.metric for cell in row.cells if cell.metric.column == metric.column)
+        ).values
+    else:
+        values = tuple(reading.value for reading in readings(metric, row.curves).values())
+    if not values:
+        return
+    summary, (run, series) = summarise(values), row.curves[0]
+    sent = sends(run.suite, series.benchmark)
+    scope, pair = run.metadata.get(SCOPE, ""), sent is not None and sent.active is Active.FIRST_TWO
+    ranks = row.ranks or (2 if pair else None)
+    nodes = len(run.hosts) or (2 if pair and scope == NODES else None)
+    if pair and scope == NODES:
+        nodes = 2
+    fabric = fabric_of(run) if scope == NODES else None
+    name = fabric.name if fabric else _within(run) if scope != NODES else ""
+    kind = Kind(benchmark, called, metric.size, scope, name, ranks, nodes)
+    system = f"{row.case.system}/{row.case.host_group} {row.case.placement}"
+    library = run.metadata.get("mpi_library", "")
+    low, high = min(values), max(values)
+    rails = fabric.rails if fabric else None
+    own = SystemValue(system, kind, summary.median, len(values), low, high, rails, library)
+    of_link = called == PEAK and scope == NODES and sent is not None and (pair or ranks == nodes)
+    rate = (run.line_rate or (fabric.rate if fabric else None)) if of_link else None
+    directions = sent.directions if sent else 1
+    yield Beside(table, row, metric, summary, own, lacking=_lacking(kind), rate=rate, directions=directions)
+
+
+def _within(run: Record) -> str:
+    """Shared memory, where it is known to have carried the messages within a node."""
+    said = (run.metadata.get(key, "") for key in (CLAIMED_TRANSPORT, CHOSEN_TRANSPORT, FABRIC))
+    return next((text.split()[0] for text in said if text.strip()), "")
+
+
+def _lacking(kind: Kind) -> str:
+    """What is not known of a row, so that nothing can be of its kind."""
+    if kind.metric == BALANCE:
+        return "" if kind.scope == NODES else NONE_ALIKE
+    if not kind.scope:
+        return NO_SCOPE
+    if kind.scope != NODES and kind.fabric not in ("", SHM):
+        return NOT_SHM
+    if not kind.fabric:
+        return NO_FABRIC
+    return NO_RANKS if kind.ranks is None or kind.nodes is None else ""
+
+
+def _with_others(beside: Beside, values: Sequence[SystemValue]) -> Beside:
+    if beside.lacking:
+        return beside
+    own = beside.own
+    alike = [value for value in values if value.kind.same == own.kind.same and not value.unlike]
+    if own.kind.metric in (PEAK, MESSAGE_RATE):
+        alike = [value for value in alike if (value.rails or 1) == (own.rails or 1)]
+    return replace(beside, others=tuple(alike), lacking="" if alike else NONE_ALIKE)

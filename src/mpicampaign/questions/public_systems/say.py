@@ -1,0 +1,161 @@
+"""Own values beside those of public systems, in words: ranges and how many, never a place among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import counted, listed, visible
+from mpicampaign.base.units import format_size
+from mpicampaign.compare.tables import Comparison
+from mpicampaign.evidence.fabrics import GIGABIT, NODES, SAME_NODE, SAME_SOCKET, SOCKETS, fabric_title
+from mpicampaign.questions.public_systems.find import (
+    NO_FABRIC,
+    NO_RANKS,
+    NO_SCOPE,
+    NONE_ALIKE,
+    NOT_SHM,
+    Beside,
+    beside_public,
+)
+from mpicampaign.questions.public_systems.find_table import BALANCE, LATENCY, PAIR, Kind, SystemValue
+from mpicampaign.show.document import Grid, Heading, Items, Line, Node, Paragraph
+from mpicampaign.show.view import View
+from mpicampaign.statistics.medians import median
+
+TITLE = "Beside public systems"
+_NAMED = 3  # rows of a reason
+LEGEND = (
+    "Alike are scope, fabric and rate, size, ranks, nodes and what the number means; processor, MPI library "
+    "and year are not. Few systems are no norm."
+)
+_WHERE = {
+    **{SAME_SOCKET: "within a socket", SOCKETS: "between sockets", SAME_NODE: "within a node"},
+    **{NODES: "between nodes"},
+}
+_NAME_IT = (
+    "name it as an attribute of the host group or, in a map, of the placement, such as fabric: infiniband-hdr"
+)
+_WHY = {
+    NO_SCOPE: "where these ranks ran was not recorded; a map says it by nodes: of the placement",
+    NO_FABRIC: f"the fabric of these runs is not known; {_NAME_IT}",
+    NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
+    NOT_SHM: "within a node, over something else than shared memory, no public system was measured",
+}
+
+
+class Alike(NamedTuple):
+    """Own rows and other values of one kind in one metric of a table."""
+
+    title: str
+    own: Sequence[Beside]
+    others: Sequence[SystemValue]
+
+    @property
+    def first(self) -> Beside:
+        """What all own rows have in common is read from it."""
+        return self.own[0]
+
+
+def alike(found: Iterable[Beside]) -> list[Alike]:
+    """Own rows with others of like kind, those of one kind together."""
+    kinds = grouped(
+        (beside for beside in found if beside.others),
+        lambda beside: (beside.table.title, beside.own.kind.same, beside.own.rails),
+    )
+    return [Alike(what(own[0]), own, own[0].others) for own in kinds.values()]
+
+
+def what(beside: Beside) -> str:
+    """``PingPong, 8 B between nodes over InfiniBand HDR``."""
+    return f"{beside.table.title}, {_number(beside.own.kind)}{_where(beside.own.kind)}"
+
+
+def _number(kind: Kind) -> str:
+    return format_size(kind.size) if kind.metric == LATENCY and kind.size is not None else kind.metric
+
+
+def _where(kind: Kind) -> str:
+    if kind.metric == BALANCE:
+        return ""
+    over = f" over {visible(fabric_title(kind.fabric))}" if kind.scope == NODES else ""
+    ranks = "" if kind.ranks == PAIR else f", {kind.ranks} ranks on {counted(kind.nodes or 0, 'node')}"
+    return f" {_WHERE[kind.scope]}{over}{ranks}"
+
+
+def sentence(group: Alike, view: View) -> str:
+    """``8 B between nodes over InfiniBand HDR: 1.31 µs; 5 public systems 0.78 to 1.96, median 1.58``."""
+    dimension = group.first.metric.dimension
+    own = [beside.summary.median for beside in group.own]
+    said = view.quantity(own[0], dimension)
+    if len(own) > 1:
+        said = f"{len(own)} own {view.number(min(own), dimension)} to {view.quantity(max(own), dimension)}"
+    systems = group.first.systems
+    values = [other.value for other in group.others]
+    texts = [
+        view.number(value, dimension) for value in (min(values), max(values), median([*systems.values()]))
+    ]
+    bundles = {other.system for other in group.others if other.bundle}
+    of = counted(len(systems) - len(bundles), "public system")
+    of += f" and {len(bundles)} of bundles" if bundles else ""
+    others = f"{of} {texts[0]} to {texts[1]}, median {texts[2]}" if len(values) > 1 else f"{of} {texts[0]}"
+    return f"{group.title}: {said}; {others}"
+
+
+def shares(comparison: Comparison, found: Iterable[Beside]) -> Iterator[str]:
+    """``skylake IBV, PingPong: 11.3 GB/s is 90 % of 100 Gb/s``, where rate and adapters are known."""
+    for beside in found:
+        if beside.share is not None and beside.rate:
+            both = "2 × " if beside.directions > 1 else ""
+            value = f"{beside.summary.median / 1e9:.3g} GB/s is {100 * beside.share:.0f} %"
+            rate = f"{both}{beside.rate / GIGABIT:g} Gb/s"
+            yield f"{_place(comparison, beside)}, {beside.table.title}: {value} of {rate}"
+
+
+def not_compared(comparison: Comparison, found: Iterable[Beside]) -> Iterator[str]:
+    """What is of no kind in the table, each reason once, with the rows."""
+    lacking = [beside for beside in found if beside.lacking]
+    for (why, where), rows in grouped(lacking, _reason).items():
+        names = list(dict.fromkeys(_place(comparison, beside) for beside in rows))
+        shown = listed(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+        numbers = dict.fromkeys(f"{beside.table.series} {_number(beside.own.kind)}" for beside in rows)
+        yield f"{shown}: {_WHY.get(why) or f'no public value{where} of {visible(listed([*numbers]))}'}"
+
+
+def _reason(beside: Beside) -> tuple[str, str]:
+    return beside.lacking, _where(beside.own.kind) if beside.lacking == NONE_ALIKE else ""
+
+
+def _place(comparison: Comparison, beside: Beside) -> str:
+    return f"{comparison.place(beside.row)} {visible(beside.row.case.placement)}"
+
+
+def public_document(comparison: Comparison, more: Sequence[SystemValue], view: View) -> list[Node]:
+    """All that is said, and each value with its source; ``more``: of others' bundles."""
+    found = beside_public(comparison, more)
+    groups = alike(found)
+    said = [*shares(comparison, found), *(sentence(group, view) for group in groups)]
+    nodes: list[Node] = [Heading(TITLE, 1), *_items(said)]
+    if lacking := _items(not_compared(comparison, found)):
+        nodes += [Heading("Not compared"), *lacking]
+    grids = [values_grid(group, view) for group in groups]
+    return [*nodes, Paragraph(LEGEND, "legend"), *grids] if groups else nodes
+
+
+def _items(lines: Iterable[str]) -> list[Node]:
+    return [Items(texts)] if (texts := tuple(lines)) else []
+
+
+def values_grid(group: Alike, view: View) -> Grid:
+    """Each value with its source and licence, own ones first."""
+    dimension = group.first.metric.dimension
+    unit = view.unit_of(dimension)
+    values = (*(beside.own for beside in group.own), *sorted(group.others, key=lambda other: other.value))
+    lines: list[Line] = []
+    for value in values:
+        numbers = (view.number(number, dimension) for number in (value.value, *value.ends))
+        source = "; ".join(filter(None, (value.source or "own", value.licence, value.about, value.note)))
+        lines.append((visible(value.system), *numbers, value.n, visible(source)))
+    header = ("", f"median ({unit})", "lowest", "highest", "outputs", "source")
+    return Grid(group.title, 1, header, tuple(lines), remarks=1)

@@ -1,0 +1,161 @@
+"""Own values beside those of public systems: like with like, recomputed apart; and values no fabric has."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import build_records as make
+import pytest
+
+from mpicampaign.base.records import CLAIMED_TRANSPORT, UNVERIFIED, VERIFIED, Record
+from mpicampaign.compare.compare import compare
+from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, fabric_of
+from mpicampaign.evidence.plausible import with_doubts
+from mpicampaign.questions.public_systems.find import beside_public, values_of
+from mpicampaign.questions.public_systems.find_table import FILE
+from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
+from mpicampaign.report.write import write_report
+from mpicampaign.show.view import View
+from mpicampaign.show.writer import TextWriter, writer
+
+HDR = {"rate.mlx5_0/1": "200 Gb/sec (4X HDR)", "link.mlx5_0/1": "InfiniBand", "state.mlx5_0/1": "4: ACTIVE"}
+XDR = {**HDR, "rate.mlx5_0/1": "800 Gb/sec (4X XDR)"}
+BETWEEN = {SCOPE: NODES, CLAIMED_TRANSPORT: "ibv mlx5_0"}
+
+
+def runs(latency: float = 1.31e-6, rate: float = 2.25e10, system: str = "s", **fields: Any) -> list[Record]:
+    """Three repeats of PingPong between two nodes with one HDR adapter; ``fields`` replace these."""
+    known = {"hosts": ("n1", "n2"), "nodes": {"n1": HDR, "n2": HDR}, "metadata": BETWEEN} | fields
+    made = make.runs(make.case("IBV", system=system), [latency] * 3, rate, **known)
+    return [replace(record, metadata=known["metadata"]) for record in made]
+
+
+def said(records: list[Record]) -> list[str]:
+    return [sentence(group, View()) for group in alike(beside_public(compare(records)))]
+
+
+def public(**wanted: str) -> dict[str, list[float]]:
+    """The values of the table with these cells, by system, read here by other means."""
+    found: dict[str, list[float]] = {}
+    with FILE.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            ping_pong = line["benchmark"] in ("IMB PingPong", "osu_latency", "osu_multi_lat")
+            if ping_pong and not line["unlike"] and wanted.items() <= line.items():
+                found.setdefault(line["system"], []).append(float(line["value"]))
+    return found
+
+
+def test_a_sentence_is_that_of_the_table() -> None:
+    kind = {
+        "scope": "nodes",
+        "fabric": "infiniband-hdr",
+        "metric": "latency",
+        "size_bytes": "8",
+        "ranks": "2",
+    }
+    found = public(**kind)
+    values = [value for of_system in found.values() for value in of_system]
+    middle = statistics.median(statistics.median(of_system) for of_system in found.values())
+    start = f"PingPong, 8 B between nodes over InfiniBand HDR: 1.31 µs; {len(found)} public systems "
+    assert len(found) >= 5
+    assert said(runs())[0] == f"{start}{min(values):.2f} to {max(values):.2f}, median {middle:.2f}"
+
+
+def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
+    comparison = compare(runs())
+    found = beside_public(comparison)
+    assert [*shares(comparison, found)] == ["g IBV, PingPong: 22.3 GB/s is 89 % of 200 Gb/s"]
+    named = {SCOPE: NODES, FABRIC: "infiniband-hdr"}  # says nothing of how many adapters
+    comparison = compare(runs(nodes={}, metadata=named))
+    assert [*shares(comparison, beside_public(comparison))] == [] and said(list(comparison.records))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "something else than shared memory"),
+        ({"metadata": {CLAIMED_TRANSPORT: "ibv mlx5_0"}}, "where these ranks ran was not recorded"),
+        ({"nodes": {}}, "the fabric of these runs is not known"),
+        (
+            {"nodes": {"n1": HDR, "n2": {**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}}},
+            "fabric of these runs",
+        ),
+        (
+            {"nodes": dict.fromkeys(("n1", "n2"), XDR)},
+            "InfiniBand XDR",
+        ),
+    ],
+)
+def test_what_is_not_alike_is_said_with_the_reason(fields: dict[str, Any], reason: str) -> None:
+    comparison = compare(runs(**fields))
+    assert said(list(comparison.records)) == []
+    assert any(reason in line for line in not_compared(comparison, beside_public(comparison)))
+
+
+def test_within_a_node_shared_memory_is_compared_with_its_scope_alone() -> None:
+    records = runs(2e-7, hosts=("n1",), metadata={SCOPE: "same socket", CLAIMED_TRANSPORT: "shm"})
+    (found, *_) = alike(beside_public(compare(records)))
+    assert {other.kind.scope for other in found.others} == {"same socket"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "claimed", "name"),
+    [
+        (HDR, "ibv mlx5_0", "infiniband-hdr"),
+        ({**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}, "ibv mlx5_0", "infiniband-hdr100"),
+        ({"rate.mlx5_0/1": "25 Gb/sec (1X EDR)", "driver.mlx5_0": "mana x"}, "ibv mlx5_0", "mana-25"),
+        ({"speed.eth0": "25000", "speed.eth1": "1000"}, "tcp eth0", "ethernet-25"),
+        ({"speed.ib0": "100000"}, "tcp ib0", None),
+        ({"speed.eth0": "-1"}, "tcp eth0", None),
+    ],
+)
+def test_a_fabric_is_read_from_what_nodes_recorded(
+    facts: dict[str, str], claimed: str, name: str | None
+) -> None:
+    found = fabric_of(runs(nodes={"n1": facts}, metadata={CLAIMED_TRANSPORT: claimed})[0])
+    assert (found.name if found else None) == name
+
+
+def test_a_fabric_is_named_by_attributes_as_maps_have_them() -> None:
+    attributes = {"infiniband": "FDR", "ethernet": "10 GbE", "adapters": "2"}
+    fabrics = [
+        fabric_of(runs(nodes={}, metadata={CLAIMED_TRANSPORT: claimed}, attributes=attributes)[0])
+        for claimed in ("ibv mlx5_0", "tcp eth0")
+    ]
+    assert [fabric and (fabric.name, fabric.gbps, fabric.rails) for fabric in fabrics] == [
+        ("infiniband-fdr", 56, 2),
+        ("ethernet-10", 10, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (runs(0.3e-6)[0], "latency: 0.30 µs is below 0.6 µs"),
+        (runs(rate=3e10)[0], "GB/s is more than 200 Gb/s carries"),
+        (runs()[0], ""),
+        (runs(0.3e-6, metadata={SCOPE: SAME_NODE})[0], ""),
+    ],
+)
+def test_values_that_no_fabric_has_are_doubted(record: Record, reason: str) -> None:
+    doubted = with_doubts(record)
+    assert doubted.verdict == (UNVERIFIED if reason else VERIFIED)
+    assert not reason or reason in doubted.verdict_reasons[0]
+
+
+def test_bundles_join_and_hostile_names_are_text(tmp_path: Path) -> None:
+    records = runs(system=make.HOSTILE)
+    comparison = compare(records)
+    more = values_of(compare(runs(2e-6, system="site-b")), "site-b.tar.gz")
+    for name in ("terminal", "markdown"):
+        chosen = writer(name)
+        assert isinstance(chosen, TextWriter)
+        text = chosen.write(public_document(comparison, more, View()))
+        assert "public systems and 1 of bundles" in " ".join(text.split()) and "\x1b" not in text
+    write_report(tmp_path / "report.html", comparison, records)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Beside public systems" in page and '<b>"name"' not in page
