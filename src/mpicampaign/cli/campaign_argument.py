@@ -54,7 +54,7 @@ def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
 def _check_file(path: Path, hint: str) -> None:
     """Refuse a folder, and a file that is not there, with the files that may be meant."""
     if path.is_dir():
-        meant = hint or _file_of_results(path) or _files_in(path)
+        meant = hint or _hint_of_results(path) or _files_in(path)
         raise UserError(Problem("this is a folder, not a campaign file", _printable(path), hint=meant))
     check_there(path, hint)
 
@@ -75,13 +75,17 @@ def check_there(path: Path, hint: str = "") -> None:
     raise UserError(Problem("no such file", _printable(path), hint=hint or meant))
 
 
-def _file_of_results(folder: Path) -> str:
-    """Which campaign file a folder of results is of."""
+def _hint_of_results(folder: Path) -> str:
+    file = file_of_results(folder)
+    return f"its results are of {file}: give that file" if file else ""
+
+
+def file_of_results(folder: Path) -> str:
+    """The campaign file that a folder of results is of, seen from here; empty where its plan names none."""
     from mpicampaign.base.plan_file import FILE, campaign_file_in
 
     name = campaign_file_in(folder / FILE)
-    file = _printable(Path(os.path.relpath(folder / name))) if name else ""
-    return f"its results are of {file}: give that file" if file else ""
+    return _printable(Path(os.path.relpath(folder / name))) if name else ""
 
 
 def _files_in(folder: Path) -> str:
@@ -100,6 +104,34 @@ def results_of(options: argparse.Namespace) -> Path:
     from mpicampaign.campaign.file import load_campaign
 
     return results_folder() / load_campaign(options.campaign).name
+
+
+def is_campaign_file(text: str) -> bool:
+    """Whether an argument is to name a campaign file."""
+    return Path(text).suffix in _YAML
+
+
+def results_named(text: str) -> Path | None:
+    """The folder or file of results that a campaign file, a campaign's name or a path names.
+
+    ``None`` where there is none of the name.
+
+    Raises
+    ------
+    UserError
+        for a campaign file that is not there, or has errors.
+    """
+    from mpicampaign.base.places import results_folder, work_beside
+
+    path = Path(text)
+    if is_campaign_file(text):
+        from mpicampaign.campaign.file import load_campaign
+
+        check_there(path)
+        work_beside(path)
+        return results_folder() / load_campaign(path).name
+    named = results_folder() / text
+    return path if path.exists() else named if named.is_dir() else None
 
 
 def check_results(path: Path, option: str) -> None:

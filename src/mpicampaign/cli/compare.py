@@ -5,64 +5,72 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.selection import variant_names
-from mpicampaign.cli.campaign_argument import CAMPAIGN, check_there
+from mpicampaign.cli.campaign_argument import CAMPAIGN, file_of_results, is_campaign_file, results_named
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
-from mpicampaign.show.writer import TextWriter, names_of, writer
+from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
+    from mpicampaign.base.records import Record
+    from mpicampaign.collect.undescribed import EarlierRuns
     from mpicampaign.history.curves import Curve
     from mpicampaign.history.store import Store
     from mpicampaign.questions.two_sides.find import Both, Side, TwoSides
-    from mpicampaign.show.document import Node
 
 EXAMPLES = (
     (
-        "mpicampaign compare 2026-11-01 2026-11-20",
-        "before and after, by two dates of campaign.yaml's history",
+        "mpicampaign compare mine.yaml",
+        "results of earlier definitions (argument, module, library) on disk, and those of now",
     ),
+    ("mpicampaign compare 2026-11-01 mine.yaml", "then and now, by a date of its history"),
     ("mpicampaign compare results/mine site-b.tar.gz", "own results and the bundle of another site"),
     ("mpicampaign compare results/old results/new --format csv -o changes.csv", "two folders, as data"),
     ("mpicampaign compare mine.yaml --with public", "own medians beside public systems of like kind"),
     ("mpicampaign compare mine.yaml --with bundles/*.tar.gz", "the same, and bundles of other sites"),
 )
 PUBLIC = "public"
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}Z)?)?")
+_MOST_NAMED = 5  # folders or definitions in a message
 
 
-class _Named(NamedTuple):
-    """A side, and the series of the campaign's history that it is, if it is one."""
+@dataclass(frozen=True)
+class _Source:
+    """A side. ``series``: if it is one of the history; ``folder``: of the campaign whose past it is.
+
+    ``definitions``: earlier ones that its runs are of; ``older``: those that are on disk, too.
+    """
 
     side: Side
-    sizes: Sequence[int]
+    sizes: Sequence[int] = TABLE_SIZES
     series: str = ""
+    folder: Path | None = None
+    definitions: Sequence[EarlierRuns] = ()
+    older: Sequence[EarlierRuns] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The two sides, and the form of the answer."""
-    what = (
-        "a folder results/CAMPAIGN, a bundle, a packed series, or a date or series of the campaign's history"
-    )
-    parser.add_argument("before", metavar="A", help=what)
-    parser.add_argument("after", metavar="B", nargs="?", help="the same; ratios are B / A")
-    parser.add_argument(
-        "--with",
-        dest="beside",
-        nargs="+",
-        metavar="WHAT",
-        help=f"instead of B: {PUBLIC}, systems whose values are public; or bundles, which join these",
-    )
+    what = "a campaign file or its name, a folder results/CAMPAIGN, a bundle, a packed series, "
+    what += "or a date or series of the campaign's history (default: campaign.yaml)"
+    parser.add_argument("before", metavar="A", nargs="?", help=what)
+    alone = "the same; ratios are B / A. Without it: what is on disk from earlier definitions, or else "
+    alone += "the last series, and now"
+    parser.add_argument("after", metavar="B", nargs="?", help=alone)
+    beside = f"instead of B: {PUBLIC}, systems whose values are public; or bundles, which join these"
+    parser.add_argument("--with", dest="beside", nargs="+", metavar="WHAT", help=beside)
     parser.add_argument(
         "--campaign", type=Path, default=CAMPAIGN, metavar="FILE", help="whose history (default: %(default)s)"
     )
-    parser.add_argument("--format", choices=names_of(TextWriter), default="terminal")
+    parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
 
@@ -70,116 +78,206 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.history.changes import NAMES
     from mpicampaign.history.rows import OBSERVED
     from mpicampaign.questions.two_sides.find import two_sides
-    from mpicampaign.questions.two_sides.say import two_sides_document
+    from mpicampaign.questions.two_sides.say import two_sides_data, two_sides_document
 
     check_target(options.output, Path(), options.format)
-    if (options.beside is None) == (options.after is None):
-        hint = f"mpicampaign compare A B, or mpicampaign compare A --with {PUBLIC}"
-        raise UserError(Problem("give what A is compared with: B, or --with", hint=hint))
     if options.beside:
         return _beside_public(options)
-    before, after = (_side(text, options) for text in (options.before, options.after))
+    given = [text for text in (options.before, options.after) if text is not None]
+    campaign = next(filter(is_campaign_file, given), str(options.campaign))
+    before, after = _sources(given, campaign)
     sides = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
-    known = dict(_of_history(sides, before.series, after.series, options))
-    return _write(two_sides_document(sides, known), options)
-
-
-def _write(document: Sequence[Node], options: argparse.Namespace) -> int:
+    known = dict(_of_history(sides, before, after))
     chosen = writer(options.format)
-    if isinstance(chosen, TextWriter):
-        write_table(chosen.write(document).encode(), options.output, options.format)
+    if isinstance(chosen, DataWriter):
+        content = chosen.write(
+            two_sides_data(sides, known), after.folder.name if after.folder else after.side.name
+        )
+    else:
+        file = file_of_results(before.folder) if before.folder else ""
+        document = two_sides_document(
+            sides, known, definitions=before.definitions, older=before.older, campaign=file
+        )
+        content = chosen.write(document).encode()
+    write_table(content, options.output, options.format)
     return DONE
 
 
 def _beside_public(options: argparse.Namespace) -> int:
+    """Own values, or those of a bundle, beside those of public systems."""
     from mpicampaign.bundle.merge import records_of
-    from mpicampaign.collect.campaign import collect_all
     from mpicampaign.compare.compare import compare
     from mpicampaign.questions.public_systems.find import values_of
     from mpicampaign.questions.public_systems.say import public_document
     from mpicampaign.show.view import DEFAULT
 
-    path = Path(options.before)
-    if path.suffix in (".yaml", ".yml"):
-        check_there(path)
-        path = results_of(path)
-    records = collect_all(path) if path.is_dir() else records_of(path)
+    chosen = writer(options.format)
+    if options.after is not None or isinstance(chosen, DataWriter):
+        key, value = ("B", options.after) if options.after is not None else ("--format", options.format)
+        raise UserError(Problem("not allowed with --with", key=key, value=value))
+    own = options.before or str(options.campaign)
     bundles = [Path(name) for name in options.beside if name != PUBLIC]
     more = [value for bundle in bundles for value in values_of(compare(records_of(bundle)), bundle.name)]
-    return _write(public_document(compare(records), more, DEFAULT), options)
+    document = public_document(compare(_source(own, own).side.records), more, DEFAULT)
+    write_table(chosen.write(document).encode(), options.output, options.format)
+    return DONE
 
 
-def results_of(file: Path) -> Path:
-    """The folder of a campaign file's results."""
-    from mpicampaign.base.places import results_folder, work_beside
-    from mpicampaign.campaign.file import load_campaign
+def _sources(given: Sequence[str], campaign: str) -> tuple[_Source, _Source]:
+    """The two sides; where one is given, a date is compared with now, a campaign with what it was before."""
+    if len(given) == 2:
+        before, after = (_source(text, campaign) for text in given)
+        return before, after
+    if given and not results_named(given[0]):
+        return _then(given[0], campaign), _source(campaign, campaign)
+    return _before_and_now(given[0] if given else campaign)
 
-    work_beside(file)
-    return results_folder() / load_campaign(file).name
 
-
-def _side(text: str, options: argparse.Namespace) -> _Named:
+def _source(text: str, campaign: str) -> _Source:
     from mpicampaign.bundle.merge import records_of
     from mpicampaign.cli.tables import records_in
     from mpicampaign.questions.two_sides.find import Side
 
-    path = Path(text)
-    if path.is_dir():
-        header, records = records_in(path)
-        return _Named(Side(text, records), header.table_sizes or TABLE_SIZES)
-    if path.is_file():
-        return _Named(Side(path.name, records_of(path)), TABLE_SIZES)
-    return _in_history(text, options)
+    path = results_named(text)
+    if path is None:
+        return _then(text, campaign)
+    if path.is_file() and path.suffix != ".jsonl":
+        return _Source(Side(path.name, records_of(path)))
+    if (path / PLAN_FILE).is_file():
+        return _now(text, path)
+    header, records = records_in(path)
+    return _Source(Side(text, records), header.table_sizes or TABLE_SIZES)
 
 
-def _in_history(text: str, options: argparse.Namespace) -> _Named:
-    """The series of a name, or the last one that had begun by the end of a day (UTC)."""
-    from mpicampaign.cli.tables import records_in
-    from mpicampaign.history.series import is_name, read_series
+def _now(name: str, folder: Path) -> _Source:
+    """The results in a campaign's folder, whether or not a report was made since."""
+    from mpicampaign.base.records import RECORDS, read_records
+    from mpicampaign.collect.campaign import collect_all
+    from mpicampaign.history.series import read_series
     from mpicampaign.questions.two_sides.find import Side
 
+    report = folder / RECORDS
+    sizes = read_records(report)[0].table_sizes if report.is_file() else ()
+    series = read_series(folder).name
+    return _Source(Side(name, collect_all(folder)), sizes or TABLE_SIZES, series, folder)
+
+
+# ---- before, on disk
+
+
+def _before_and_now(text: str) -> tuple[_Source, _Source]:
+    """Earlier definitions of a campaign beside its results now; without any its last finished series."""
+    from mpicampaign.questions.two_sides.find import Side
+
+    folder = results_named(text)
+    if folder is None or not folder.is_dir():
+        hint = "give a second side: a campaign file, a folder, a bundle or a date"
+        raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
+    now = _now("now", folder)
+    if before := _definitions(folder, now.side.records):
+        cases = {record.case for record in before.side.records}
+        after = [record for record in now.side.records if record.case in cases]
+        return before, replace(now, side=Side("now", after))
+    if names := [name for name in _store(folder).names() if name != now.series]:
+        return _of_series(folder, names[-1], names[-1]), now
+    message = "nothing on disk is of an earlier definition, and no series is finished"
+    raise UserError(Problem(message, str(folder), hint=_known(folder)))
+
+
+def _definitions(folder: Path, now: Sequence[Record], last: str = "") -> _Source | None:
+    """Of each case the newest earlier definition; ``last``: that had begun by this day or time (UTC)."""
+    from mpicampaign.collect.campaign import plan_of
+    from mpicampaign.collect.undescribed import earlier_runs
+    from mpicampaign.questions.two_sides.find import Side
+
+    earlier = earlier_runs(plan_of(folder), folder, now)
+    begun = [runs for runs in earlier if not last or runs.began[: len(last)] <= last]
+    newest = [of_case[0] for of_case in grouped(begun, lambda runs: runs.case).values()]
+    records = [record for runs in newest for record in runs.records]
+    older = [runs for runs in begun if runs not in newest]
+    side = Side(last or "before", records)
+    return _Source(side, folder=folder, definitions=newest, older=older) if newest else None
+
+
+# ---- before, by a date or series
+
+
+def _then(text: str, campaign: str) -> _Source:
+    """The series of a name, or the last one that had begun by a day or time (UTC), or definitions then."""
+    from mpicampaign.history.series import is_name, read_series
+
     if not (_DATE.fullmatch(text) or is_name(text)):
-        hint = "give a folder, a bundle, a date such as 2026-11-20, or the name of a series"
-        raise UserError(Problem("no such file, and no date or series", text, hint=hint))
-    folder, store = _store(options)
+        hint = (
+            f"give a campaign file, a folder, a bundle, a date such as 2026-11-20, or a series; {_folders()}"
+        )
+        raise UserError(Problem("no such file or campaign, and no date or series", text, hint=hint))
+    folder = results_named(campaign) or Path(campaign)
     now = read_series(folder).name
-    names = [*store.names(), *([now] if is_name(now) else [])]
-    begun = [name for name in names if _DATE.fullmatch(text) and name[:8] <= text.replace("-", "")]
+    names = [*_store(folder).names(), *([now] if is_name(now) else [])]
+    stamp = re.sub("[-:]", "", text)
+    begun = [name for name in names if _DATE.fullmatch(text) and name[: len(stamp)] <= stamp]
     chosen = text if text in names else max(begun, default="")
-    if not chosen:
-        hint = f"known: {names[0]} to {names[-1]}" if names else "mpicampaign tick makes series"
-        raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=hint))
-    if chosen == now and chosen not in store.names():
-        header, records = records_in(folder)
-        return _Named(Side(text, records), header.table_sizes or TABLE_SIZES, chosen)
-    return _Named(Side(text, store.records(chosen)), TABLE_SIZES, chosen)
+    if chosen:
+        return _of_series(folder, chosen, text)
+    if not is_name(text) and (then := _definitions(folder, _now(text, folder).side.records, text)):
+        return then
+    raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
 
 
-def _store(options: argparse.Namespace) -> tuple[Path, Store]:
-    from mpicampaign.base.places import results_folder
-    from mpicampaign.campaign.file import load_campaign
+def _of_series(folder: Path, series: str, name: str) -> _Source:
+    from mpicampaign.questions.two_sides.find import Side
+
+    store = _store(folder)
+    if series not in store.names():  # the open one
+        return _now(name, folder)
+    return _Source(Side(name, store.records(series)), series=series, folder=folder)
+
+
+def _store(folder: Path) -> Store:
     from mpicampaign.history.store import FOLDER, Store
 
-    check_there(options.campaign)
-    folder = results_folder() / load_campaign(options.campaign).name
-    return folder, Store(folder / FOLDER)
+    return Store(folder / FOLDER)
 
 
-def _of_history(
-    sides: TwoSides, before: str, after: str, options: argparse.Namespace
-) -> Iterator[tuple[int, str]]:
+def _known(folder: Path) -> str:
+    """The series, dates and folders that can be named."""
+    from mpicampaign.collect.campaign import collect_all, plan_of
+    from mpicampaign.collect.undescribed import earlier_runs
+
+    names = _store(folder).names()
+    series = f"series {names[0]} to {names[-1]}" if names else "no series (mpicampaign tick makes them)"
+    times = sorted({runs.began for runs in earlier_runs(plan_of(folder), folder, collect_all(folder))})
+    on_disk = [f"earlier definitions of {', '.join(times[-_MOST_NAMED:])}"] if times else []
+    return "; ".join([f"known: {series}", *on_disk, _folders()])
+
+
+def _folders() -> str:
+    from mpicampaign.base.places import results_folder
+
+    there = results_folder()
+    found = sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f"campaigns in {there}: {', '.join(found[:_MOST_NAMED]) or 'none'}{more}"
+
+
+# ---- what the history knows
+
+
+def _of_history(sides: TwoSides, then: _Source, now: _Source) -> Iterator[tuple[int, str]]:
     """Which values the history knows to have changed between the two series, and since when."""
-    if not (before and after):
+    from mpicampaign.history.series import is_name
+
+    before, after, folder = then.series, now.series, then.folder
+    if folder is None or folder != now.folder or not (is_name(before) and is_name(after)):
         return
     from mpicampaign.history.overview import overview
     from mpicampaign.questions.history.say import day, with_text
 
-    folder, _ = _store(options)
     curves = grouped(overview(folder).curves, _key)
-    for number, one in enumerate(sides.both):
-        for curve in curves.get(_key_of(one), ()):
-            changes = [each for each in curve.changes if before < _series(curve, each.index) <= after]
-            if changes and _holds(curve, after, one.after.values):
+    for number, both in enumerate(sides.both):
+        for curve in curves.get(_key_of(both), ()):
+            changes = [change for change in curve.changes if before < _series(curve, change.index) <= after]
+            if changes and _holds(curve, after, both.after.values):
                 point = curve.points[changes[-1].index]
                 yield number, f"real: changed on {day(point.time)}, {with_text(changes[-1].causes)}"
 
@@ -200,7 +298,7 @@ def _key(curve: Curve) -> tuple[object, ...]:
     return (*place, key.label, key.ranks, key.metric, key.size)
 
 
-def _key_of(one: Both) -> tuple[object, ...]:
-    case = one.row.case
+def _key_of(both: Both) -> tuple[object, ...]:
+    case = both.row.case
     place = case.system, case.host_group, variant_names(case.placement)[1], case.benchmark
-    return (*place, one.row.label, one.row.ranks, one.metric.name, one.metric.size)
+    return (*place, both.row.label, both.row.ranks, both.metric.name, both.metric.size)

@@ -39,22 +39,23 @@ def mark_earlier(records: Iterable[Record]) -> list[Record]:
     """The records; in each case, those of another state than the run that began last are marked."""
     records = list(records)
     latest: dict[int, Mapping[str, str]] = {}
-    told = (run for run in records if run.sound and IMPORTED_FROM not in run.metadata and _state(run))
+    told = (run for run in records if run.sound and IMPORTED_FROM not in run.metadata and software_of(run))
     for runs in grouped(told, lambda run: run.case).values():
-        states = {frozenset(_state(run).items()) for run in runs}
+        states = {frozenset(software_of(run).items()) for run in runs}
         if len(states) > 1:
-            present = _state(max(runs, key=lambda run: run.started))
+            present = software_of(max(runs, key=lambda run: run.started))
             latest |= {id(run): present for run in runs}
     return [_marked(record, latest[id(record)]) if id(record) in latest else record for record in records]
 
 
-def _state(record: Record) -> dict[str, str]:
+def software_of(record: Record) -> dict[str, str]:
+    """What a run recorded of its program and libraries, by the key in its metadata."""
     keys = (PROGRAM, LIBRARY, BLAS_LIBRARY, BLAS, GPU_LIBRARIES)
     return {key: record.metadata[key] for key in keys if key in record.metadata}
 
 
 def _marked(record: Record, present: Mapping[str, str]) -> Record:
-    mine = _state(record)
+    mine = software_of(record)
     other = [key for key in mine if mine[key] != present.get(key, mine[key])]
     reason = "; ".join(f"{key} {mine[key]}, now {present[key]}" for key in other)
     return replace(record, earlier=reason) if other else record

@@ -167,7 +167,8 @@ def read_run(
     ``reading``: how its output is read; ``before``: the cache of records.
     """
     planned = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
-    planned = replace(planned, identity=folder.path.name.partition("-")[2], line_rate=line_rate)
+    identity = folder.path.name.partition("-")[2].partition("-")[0]  # a number follows it in earlier/
+    planned = replace(planned, identity=identity, line_rate=line_rate)
     files = _files_in(folder.path / "result", folder.path)
     if "output" in files.contents:
         if before is None:

@@ -1,21 +1,74 @@
-"""Results that the current campaign file does not describe: which ones, and what differs."""
+"""Results that the current campaign file does not describe: which ones, what differs, and their records."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from glob import iglob
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import differences, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile, case_of
-from mpicampaign.base.records import Case
+from mpicampaign.base.records import RANKED, Case, Record
 from mpicampaign.base.text import counted, repeats_text
-from mpicampaign.collect.runs import evidence_in
+from mpicampaign.collect.campaign import mark_copies
+from mpicampaign.collect.observed_software import software_of
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, with_peak
+from mpicampaign.evidence.machine_state import mark_distances
+from mpicampaign.suites import SUITES
 
 _OUTPUT = "result/output.txt"
+_RUNS, _SET_ASIDE = "runs/*/*/*/r*-*", "runs/*/*/*/earlier/r*-*"
 NO_CASE = "the campaign has no such case"
+
+
+class _Result(NamedTuple):
+    """A result that is not in the plan. ``run``: its folder below the campaign's.
+
+    ``declared``: without the repeat; empty where its claim does not say. ``entry``: of the case of its names,
+    where lists make several of them the one most alike; ``None`` without one.
+    """
+
+    run: Path
+    repeat: int
+    declared: Mapping[str, Any]
+    entry: CaseEntry | None
+
+    @property
+    def case(self) -> Case:
+        """As it is named now."""
+        return self.entry.case if self.entry else case_of(self.declared)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """What differs from the case now."""
+        return tuple(differences(self.declared, self.entry.declared)) if self.entry else ()
+
+
+def _results(plan: PlanFile, folder: Path, runs: str) -> Iterator[_Result]:
+    """The results in folders that match a pattern."""
+    cases = grouped(plan.cases, lambda entry: entry.kept)
+    described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
+    outputs = iglob(f"{runs}/{_OUTPUT}", root_dir=folder, include_hidden=True)  # noqa: PTH207 - faster
+    for run in sorted({output.removesuffix(f"/{_OUTPUT}") for output in outputs} - described):
+        path = Path(run)
+        repeat = int(path.name[1:].partition("-")[0])
+        try:
+            declared = json.loads(evidence_in(folder / path / "result").claim["declared"])
+            kept_case = case_of(declared)
+        except (KeyError, ValueError, AttributeError, TypeError):
+            yield _Result(path, repeat, {}, None)
+            continue
+        declared.pop("repeat", 0)
+        alike = sorted(cases.get(kept_case, ()), key=lambda entry: len(differences(declared, entry.declared)))
+        yield _Result(path, repeat, declared, next(iter(alike), None))
+
+
+# ---- as text
 
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
@@ -30,37 +83,25 @@ def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
 
 def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
     """The repeats of the results that are not in the plan, by what differs and by their case."""
-    cases = grouped(plan.cases, lambda entry: entry.kept)
-    described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
     reasons: dict[str, dict[str, list[int]]] = {}
-    pattern = f"runs/*/*/*/r*-*/{_OUTPUT}"
-    outputs = iglob(pattern, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
-    runs = {path.removesuffix(f"/{_OUTPUT}") for path in outputs}
-    for run in sorted(map(Path, runs - described)):
-        if reason := _reason(evidence_in(folder / run / "result").claim, cases):
-            repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
-            repeats.append(int(run.name[1:].partition("-")[0]))
+    for result in _results(plan, folder, _RUNS):
+        if reason := _reason(result):
+            repeats = reasons.setdefault(reason, {}).setdefault(" ".join(result.run.parts[1:4]), [])
+            repeats.append(result.repeat)
     return reasons
 
 
-def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]]) -> str:
-    """What differs from the case of its names; where lists make several of them, from the most alike.
-
-    Empty where it is a run of the plan under an earlier name, such as that of a merged bundle.
-    """
-    try:
-        declared = json.loads(claim["declared"])
-        case = case_of(declared)
-    except (KeyError, ValueError, AttributeError):
+def _reason(result: _Result) -> str:
+    """Why it is not in the plan; empty where it is under an earlier name, such as that of a merged bundle."""
+    if not result.declared:
         return "made by an earlier version of this program, which identified a run by the text of its script"
-    if case not in cases:
+    if result.entry is None:
         return NO_CASE
-    repeat = declared.pop("repeat", 0)
-    entry = min(cases[case], key=lambda entry: len(differences(declared, entry.declared)))
-    if changed := differences(declared, entry.declared):
-        return "; ".join(changed)
-    planned = {run.repeat for run in entry.runs}
-    return "" if repeat in planned else f"repeat {repeat}: the campaign has {len(planned)} repeats"
+    if result.changed:
+        return "; ".join(result.changed)
+    planned = {run.repeat for run in result.entry.runs}
+    beyond = f"repeat {result.repeat}: the campaign has {len(planned)} repeats"
+    return "" if result.repeat in planned else beyond
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:
@@ -69,6 +110,71 @@ def _named(of_cases: Mapping[str, list[int]]) -> str:
 
 def _earlier(folder: Path) -> list[str]:
     """Text on the results that were set aside."""
-    count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
+    count = sum(1 for _ in folder.glob(f"{_SET_ASIDE}/{_OUTPUT}"))
     where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
     return [f"{counted(count, 'result')} {where}"] if count else []
+
+
+# ---- as records
+
+
+class EarlierRuns(NamedTuple):
+    """The runs of a case as it was defined once. ``changed``: what differs from the case now.
+
+    Runs of one definition with another program or library are a definition of their own.
+    """
+
+    case: Case
+    changed: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    @property
+    def began(self) -> str:
+        """When the first run began (UTC, ISO 8601); empty if none is known."""
+        return min((record.started for record in self.records if record.started), default="")
+
+
+def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[EarlierRuns]:
+    """The runs on disk that earlier definitions made, by case, the newest definition of each first.
+
+    ``now``: the records of the plan; those among them of an earlier program or library are such runs.
+    Members of a machine have none, as they are compared in rounds.
+    """
+    results = [
+        result
+        for pattern in (_RUNS, _SET_ASIDE)
+        for result in _results(plan, folder, pattern)
+        if (result.changed or pattern is _SET_ASIDE or not result.entry)
+        and result.declared.get("suite") in SUITES
+        and not (result.entry and result.entry.each)
+    ]
+    read = mark_distances(mark_copies([_record(plan, folder, result) for result in results]))
+    replaced = ((replace(run, earlier=""), ()) for run in now if run.earlier)
+    of_definitions = grouped(
+        chain(zip(read, (result.changed for result in results), strict=True), replaced),
+        lambda pair: (pair[0].case, pair[1], tuple(software_of(pair[0]).items())),
+    )
+    earlier = [
+        EarlierRuns(case, changed, _numbered(record for record, _ in pairs))
+        for (case, changed, _), pairs in of_definitions.items()
+    ]
+    return sorted(earlier, key=lambda runs: runs.began, reverse=True)
+
+
+def _record(plan: PlanFile, folder: Path, result: _Result) -> Record:
+    entry, run = result.entry, RunFolder(folder / result.run, result.repeat)
+    if entry is None:
+        return read_run(result.case, result.declared["suite"], run)
+    record = read_run(entry.kept, result.declared["suite"], run, entry.line_rate, entry.reading)
+    return replace(
+        with_peak(record, entry.core_peak),
+        case=entry.case,
+        ranks_busy=plan.busy_machine == RANKED,
+        attributes=dict(entry.attributes),
+    )
+
+
+def _numbered(records: Iterable[Record]) -> tuple[Record, ...]:
+    """In the order of time: what was set aside twice has the same number of repeat."""
+    in_time = sorted(records, key=lambda record: record.started)
+    return tuple(replace(record, repeat=number) for number, record in enumerate(in_time, 1))

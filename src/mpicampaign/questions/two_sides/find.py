@@ -185,6 +185,8 @@ def _recorded(
 ) -> Iterable[tuple[str, str, str]]:
     """What the runs of the two recorded otherwise."""
     sides = [[record for record in side if record.status == OK] for side in (before, after)]
+    if not all(sides):
+        return
     hosts = [", ".join(sorted({host for record in side for host in record.hosts})) for side in sides]
     if hosts[0] != hosts[1]:
         yield names["host"], hosts[0], hosts[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,28 +12,47 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.compare.rows import Cell
 from mpicampaign.questions.ranking.say import sight_text
-from mpicampaign.show.document import Grid, Heading, Items, Node, Paragraph
+from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
 from mpicampaign.show.runs import ranked_state
 from mpicampaign.show.view import DEFAULT, View, probability
 from mpicampaign.statistics.comparisons import FEWEST
 
 if TYPE_CHECKING:
+    from mpicampaign.collect.undescribed import EarlierRuns
     from mpicampaign.questions.two_sides.find import Both, TwoSides
 
 _APART, _OVERLAP, _FEW = "apart", "overlap", "too few to tell"
+_SAME_FILE = "another program or library, or another machine"
+_NAMED = 4  # cases, or definitions
 _UNTESTED = (
     f"Not tested are {_APART} (all repeats of one lie on one side of the other's, and the medians differ by "
     f"1 % or more) and {_OVERLAP}."
 )
 
 
-def two_sides_document(sides: TwoSides, known: Mapping[int, str], view: View = DEFAULT) -> list[Node]:
-    """What differs, then each metric of each case, then what the runs recorded and what one side lacks.
+def two_sides_document(
+    sides: TwoSides,
+    known: Mapping[int, str],
+    view: View = DEFAULT,
+    *,
+    definitions: Sequence[EarlierRuns] = (),
+    older: Sequence[EarlierRuns] = (),
+    campaign: str = "",
+) -> list[Node]:
+    """What differs, then each metric of each case, then what was defined and recorded, what one side lacks.
 
-    ``known``: what the history says of a metric, by its number in ``sides.both``.
+    Parameters
+    ----------
+    known : what the history says of a metric, by its number in ``sides.both``
+    definitions, older : earlier ones that the runs before are of, and those that are on disk beside them
+    campaign : the file, where both sides are of one campaign
     """
     names = visible(sides.before.name), visible(sides.after.name)
-    nodes: list[Node] = [Heading(f"{names[1]} against {names[0]}", 1), Paragraph(lead(sides, known))]
+    nodes: list[Node] = [
+        Heading(f"{names[1]} against {names[0]}", 1),
+        Paragraph(lead(sides, known, campaign)),
+    ]
+    nodes += [*_definition_nodes(definitions, older, campaign)] if definitions else []
     if sides.both:
         legend = _legend(sides)
         nodes += [_grid(sides, known, names, view), *([Paragraph(legend, "legend")] if legend else [])]
@@ -43,6 +63,29 @@ def two_sides_document(sides: TwoSides, known: Mapping[int, str], view: View = D
         if cases:
             nodes += [Heading(f"Only in {name}"), Items(tuple(map(visible, cases)))]
     return nodes
+
+
+def _definition_nodes(
+    definitions: Sequence[EarlierRuns], older: Sequence[EarlierRuns], campaign: str
+) -> Iterator[Node]:
+    """What each case was before, and the times of definitions before that."""
+    texts = grouped(definitions, lambda runs: ("; ".join(runs.changed) or _SAME_FILE, runs.began))
+    yield Heading("Defined before")
+    yield Items(
+        tuple(
+            visible(f"{what}, first run at {time or 'an unknown time'}: {_cases(runs)}")
+            for (what, time), runs in texts.items()
+        )
+    )
+    if times := sorted({runs.began for runs in older}):
+        command = f"mpicampaign compare {times[-1]} {shlex.quote(campaign)}"
+        text = f"Older definitions, of {', '.join(times[-_NAMED:])}, are on disk, too: {command}"
+        yield Paragraph(visible(text))
+
+
+def _cases(definitions: Sequence[EarlierRuns]) -> str:
+    names = [str(runs.case) for runs in definitions]
+    return "; ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
 
 
 def _grid(sides: TwoSides, known: Mapping[int, str], names: tuple[str, str], view: View) -> Grid:
@@ -70,11 +113,12 @@ def _legend(sides: TwoSides) -> str:
     return " ".join(filter(None, (ranges, ranked_state(sides.states), _UNTESTED * untested)))
 
 
-def lead(sides: TwoSides, known: Mapping[int, str]) -> str:
-    """``3 of 40 values differ``, and what that rests on."""
+def lead(sides: TwoSides, known: Mapping[int, str], campaign: str = "") -> str:
+    """``3 of 40 values differ``, and what that rests on; ``campaign``: the file that both sides are of."""
     every = len(sides.both)
     if not every:
-        return "No case has values that count on both sides."
+        makes = f" 'mpicampaign run {shlex.quote(campaign)}' makes those of now." if campaign else ""
+        return f"No case has values that count on both sides.{visible(makes)}"
     tested = [one for one in sides.both if one.p is not None]
     untested = [one for one in sides.both if one.p is None and not one.few]
     parts = []
@@ -89,7 +133,7 @@ def lead(sides: TwoSides, known: Mapping[int, str]) -> str:
         parts.append(f"{few} of {every} have fewer than {FEWEST} repeats a side, {_FEW}")
     if known:
         parts.append(f"the history shows a change between the two in {len(known)}")
-    return " ".join([f"{'; '.join(parts)}.", *_reservations(sides, untested)])
+    return " ".join([f"{'; '.join(parts)}.", *_reservations(sides, untested, campaign)])
 
 
 def _furthest(of: Sequence[Both]) -> str:
@@ -101,10 +145,15 @@ def _furthest(of: Sequence[Both]) -> str:
     return f", most {_name(most)}, {most.metric.name} (× {RATIO.number(most.ratio or 1)})"
 
 
-def _reservations(sides: TwoSides, untested: Sequence[Both]) -> Iterator[str]:
-    """What else may be the reason."""
+def _reservations(sides: TwoSides, untested: Sequence[Both], campaign: str) -> Iterator[str]:
+    """What else may be the reason, and what decides it."""
     if why := dict.fromkeys(one.pair.reason for one in untested):
         yield f"Not tested: {'; '.join(why)}. What else changed meanwhile may be the reason."
+        if campaign:
+            command = f"mpicampaign run {shlex.quote(campaign)} --again A,B"
+            yield visible(
+                f"What decides: both as placements or MPI libraries A and B of one file, and '{command}'."
+            )
     open_ = [one.sight for one in sides.both if one.sight and not (one.pair.small or one.real)]
     if shown := [sight for sight in open_ if sight.difference]:
         yield f"Where no difference is shown, {sight_text(shown)} in 8 of 10 cases."
@@ -139,3 +188,36 @@ def _judged(one: Both) -> str:
     if one.real:
         return f"real, {probability(one.p)}"
     return "less than 1 %" if one.pair.small else f"no difference shown, {probability(one.p)}"
+
+
+def two_sides_data(sides: TwoSides, known: Mapping[int, str]) -> Grid:
+    """A line for each metric of each case, in SI units; ``known``: what the history says of it."""
+    lines = tuple(_data_line(both, known.get(number, "")) for number, both in enumerate(sides.both))
+    return Grid("", 9, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
+
+
+_OF_SIDE: dict[str, Kind] = {
+    "n": int,
+    "median [unit]": float,
+    "minimum [unit]": float,
+    "maximum [unit]": float,
+}
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series"), str),
+    **{"ranks": int, "metric": str, "size [B]": int, "unit": str},
+    **{f"{side}_{name}": kind for side in ("before", "after") for name, kind in _OF_SIDE.items()},
+    **{"ratio [1]": float, "p [1]": float, "judged": str, "not_tested_because": str},
+}
+
+
+def _data_line(both: Both, known: str) -> tuple[Value, ...]:
+    case, row, metric = both.row.case, both.row, both.metric
+    names = map(visible, (case.system, case.host_group, case.placement, case.benchmark, row.label))
+    about = (row.ranks, metric.name, metric.size, metric.dimension.si_unit)
+    values = (value for cell in (both.before, both.after) for value in _data_of(cell))
+    return (*names, *about, *values, both.ratio, both.p, known or _judged(both), both.pair.reason or None)
+
+
+def _data_of(cell: Cell) -> tuple[Value, ...]:
+    median = cell.summary.median if cell.summary else None
+    return (cell.n, median, min(cell.values), max(cell.values))
