@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +14,9 @@ import pytest
 from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
-from mpicampaign.base.records import Header, Record, write_records
+from mpicampaign.base.identity import identity, run_path
+from mpicampaign.base.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
+from mpicampaign.base.records import Case, Header, Record, plain_fields, write_records
 from mpicampaign.cli import main
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
@@ -91,6 +96,72 @@ def test_two_folders_and_two_dates(
         said = capsys.readouterr().out
         assert re.search(r" 1\.07 +too few to tell\n", said) and "Linux 5.14.0-427" in said
     assert main(["compare", "2025-01-01", "2026-02-28"]) == 2
-    assert f"known: {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
+    assert f"known: series {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
     assert main(["compare", "nosuch", "2026-02-28"]) == 2
-    assert "no such file, and no date or series" in capsys.readouterr().err
+    assert "no such file or campaign, and no date or series" in capsys.readouterr().err
+
+
+LATENCY = Case("here", "blue", "TCP", "latency")
+
+
+def defined(folder: Path, arguments: str, latency: float, day: int, program: str = "a" * 12) -> CaseEntry:
+    """Four runs of a definition on disk."""
+    declared = {**plain_fields(LATENCY), "suite": "osu", "arguments": [arguments]}
+    entries = []
+    for repeat in range(1, 5):
+        named = identity({**declared, "repeat": repeat})
+        entries.append(RunEntry(repeat, named, repeat))
+        run = folder / run_path(LATENCY, repeat, named)
+        lines = [f"job started=2026-11-{day:02d}T0{repeat}:00:00Z", "job exit_status=0"]
+        output = make.OSU_OUTPUT.replace("0.50", f"{latency + repeat / 100:.2f}")
+        make.write_result(run / "result", *lines, f"job program_sha256={program}", output=output)
+        claim = f"#mpicampaign-claim 1\nclaim declared={json.dumps({**declared, 'repeat': repeat})}\n"
+        (run / "claim").write_text(claim)
+    return CaseEntry(LATENCY, "osu", "", None, None, declared, tuple(entries))
+
+
+def test_earlier_definitions_on_disk_are_compared_with_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
+    folder = tmp_path / "results/mine"
+
+    def compared(*arguments: str) -> tuple[int, str]:
+        status = main(["compare", *arguments])
+        out, err = capsys.readouterr()
+        return status, " ".join((out + err).split())
+
+    (tmp_path / "mine.yaml").write_text(CAMPAIGN)
+    assert "no results yet" in compared("mine.yaml")[1]
+    defined(folder, "-i1", 1.0, day=1)
+    defined(folder, "-i2", 1.5, day=2)
+    entry = defined(folder, "-i3", 3.0, day=3)
+    plan = PlanFile("mine", ("here",), "../../mine.yaml", cases=(entry,))
+    (folder / FILE).write_text(plan_json(plan))
+    status, said = compared("mine.yaml")
+    assert status == 0, said
+    assert "arguments: -i2 → -i3" in said and "-i1" not in said
+    assert re.search(r"latency at 1 B \(µs\) 1\.5\S* \[1\.5\S+ 1\.54\S* 3\.0\S* \[.*?\] 1\.98 apart", said), (
+        said
+    )
+    assert "Not tested: measured one after the other" in said and "run mine.yaml --again A,B" in said
+    assert "on disk, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
+    assert "arguments: -i1 → -i3" in compared("2026-11-01", "mine.yaml")[1]
+    assert compared("mine")[1] == said
+    compared("mine.yaml", "--format", "csv", "-o", "mine.csv")
+    [line, *_] = csv.DictReader((tmp_path / "mine.csv").read_text().splitlines())
+    assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")
+    assert float(line["ratio [1]"]) == pytest.approx(3.025 / 1.525)
+    for run in (folder / "runs/blue/TCP/latency").iterdir():
+        if run.name.partition("-")[2] not in {each.identity for each in entry.runs}:
+            shutil.rmtree(run)
+    status, said = compared("mine.yaml")
+    assert status == 2 and "nothing on disk is of an earlier definition" in said and "campaigns in" in said
+    defined(tmp_path / "aside", "-i3", 4.5, day=2, program="b" * 12)
+    for run in (tmp_path / "aside/runs/blue/TCP/latency").iterdir():
+        (folder / "runs/blue/TCP/latency/earlier").mkdir(exist_ok=True)
+        run.rename(folder / "runs/blue/TCP/latency/earlier" / f"{run.name}-1")
+    status, said = compared("mine.yaml")
+    assert status == 0 and "another program or library" in said and " 0.669 apart" in said
+    assert "build of the program bbbbbbbbbbbb aaaaaaaaaaaa" in said

@@ -169,8 +169,8 @@ def _before_and_now(text: str) -> tuple[_Source, _Source]:
     """Earlier definitions of a campaign beside its results now; without any its last finished series."""
     from mpicampaign.questions.two_sides.find import Side
 
-    folder = results_named(text)
-    if folder is None or not folder.is_dir():
+    folder = results_named(text) or Path(text)
+    if folder.is_file():
         hint = "give a second side: a campaign file, a folder, a bundle or a date"
         raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
     now = _now("now", folder)
