@@ -77,8 +77,8 @@ def test_one_placement_for_each_number_of_ranks() -> None:
     apart = [replace(run, hosts=("a", "b")) for run in of_place("TCP", 4)]
     records = poor + of_place("SHM-2", 2) + of_place("SHM", 2) + of_place("FULL", 4) + apart
     one, two = gathers(compare(records))
-    assert {(each.ranks, each.row.case.placement) for each in one.found} == {(2, "SHM-2"), (4, "FULL")}
-    assert {(each.ranks, each.row.case.placement) for each in two.found} == {(4, "TCP")}
+    assert {(each.ranks, each.row.case.placement) for each in one.gathers} == {(2, "SHM-2"), (4, "FULL")}
+    assert {(each.ranks, each.row.case.placement) for each in two.gathers} == {(4, "TCP")}
     assert (one.nodes, two.nodes) == (1, 2)
     assert [chart.title for chart in charts(records)] == [
         "Gathers: bandwidth against cores in use, g, 1 node"

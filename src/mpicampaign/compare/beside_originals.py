@@ -38,8 +38,8 @@ def _is_kernel(table: Table) -> bool:
 
 
 def _beside(kernel: Table, originals: Sequence[Table]) -> Table | None:
-    columns = {column for table in originals for metric in table.metrics for column in _own(table, metric)}
-    shared = [metric for metric in kernel.metrics if _own(kernel, metric) & columns]
+    columns = {column for table in originals for metric in table.metrics for column in _column(table, metric)}
+    shared = [metric for metric in kernel.metrics if _column(kernel, metric) & columns]
     by_system = sorted(_rows(originals), key=lambda row: row.linear_system)
     theirs = {row.place: row for row in by_system}  # the largest is the last
     pairs = [(row, theirs[row.place]) for row in _rows([kernel]) if row.place in theirs]
@@ -54,7 +54,7 @@ def _beside(kernel: Table, originals: Sequence[Table]) -> Table | None:
     return Table(label, label, "", tuple(cell.metric for cell in rows[0].cells), tuple(rows), ())
 
 
-def _own(table: Table, metric: Metric) -> set[str]:
+def _column(table: Table, metric: Metric) -> set[str]:
     """The metric's column, if its suite defines it: others have their names in common only."""
     suite = SUITES.get(table.suite)
     return {metric.column} & (suite.metrics.keys() if suite else set())

@@ -294,7 +294,7 @@ def states_apart(
         is_missing = record.status in (MISSING, NOT_AVAILABLE) or not record.sound
         if is_missing or name in ("", states.headline):
             return record
-        record = _in_own_row(record, name)
+        record = _in_separate_row(record, name)
         return record if name in ranked else replace(record, metadata={**record.metadata, STATE: name})
 
     return tuple(map(placed, records, named_states(records, states)))
@@ -334,14 +334,14 @@ def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
         if decisive and all(OVERSUBSCRIBED in run.metadata for run in decisive):
             shared.add(case)
     return tuple(
-        _in_own_row(record, "oversubscribed")
+        _in_separate_row(record, "oversubscribed")
         if (OVERSUBSCRIBED in record.metadata if record.sound else record.case in shared)
         else record
         for record in records
     )
 
 
-def _in_own_row(record: Record, why: str) -> Record:
+def _in_separate_row(record: Record, why: str) -> Record:
     """The record, in a placement that says what sets it apart."""
     placement = f"{record.case.placement} ({why})"
     return replace(record, case=replace(record.case, placement=placement))

@@ -15,12 +15,12 @@ from mpicampaign.statistics.modes import Band, Membership, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers, runs_off
 from mpicampaign.suites import printed_resolution
 
-Found = tuple[tuple[Stretch, ...], tuple[Note, ...]]
+FromCurves = tuple[tuple[Stretch, ...], tuple[Note, ...]]
 
 _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
 
 
-def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Found:
+def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> FromCurves:
     """Modes and outliers of the first metric that is ranked, at every message size where there are sizes."""
     metric = next((metric for metric in metrics if metric.headline), None)
     if metric is None:
@@ -74,7 +74,7 @@ def _whole_run(
     )
 
 
-def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Found:
+def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> FromCurves:
     values = [series.columns.get(metric.column, []) for _, series in curves]
     single = [value[0] for value in values if len(value) == 1 and value[0] is not None and value[0] > 0]
     lone = lone_value(single) if len(single) == len(curves) else None

@@ -40,7 +40,7 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
             problems += _used(evidence, had)
     if problems:
         return [min(problems, key=lambda finding: finding.outcome != CONTRADICTS)]
-    return [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
+    return [Finding(_KIND, SUPPORTS, _gpus_per_node_text(evidence, claimed))]
 
 
 def _node_gpus(evidence: Evidence, host: str) -> list[Gpu]:
@@ -177,7 +177,7 @@ def in_use(seen: Rank) -> str:
     return (seen.get("end.gpu") or seen.get("start.gpu", "")).casefold()
 
 
-def _said(evidence: Evidence, claimed: int) -> str:
+def _gpus_per_node_text(evidence: Evidence, claimed: int) -> str:
     libraries = gpu_libraries(evidence)
     wanted = _wanted(evidence, claimed)
     number = f"{wanted} of {claimed}" if wanted < claimed else str(claimed)

@@ -113,18 +113,18 @@ def _cores(evidence: Evidence) -> str:
 
 def world(evidence: Evidence) -> int:
     """How many ranks there were, by what they say, else by their numbers."""
-    return max([*_said(evidence, "start.ranks"), *(rank + 1 for rank in evidence.ranks)], default=0)
+    return max([*_numbers(evidence, "start.ranks"), *(rank + 1 for rank in evidence.ranks)], default=0)
 
 
 def parted(evidence: Evidence) -> str:
     """That ranks were started together but do not know each other, as with another library's launcher."""
-    size = min(_said(evidence, "start.world"), default=0)
+    size = min(_numbers(evidence, "start.world"), default=0)
     if not 0 < size < world(evidence):
         return ""
     return f"the launcher started {world(evidence)}, but MPI_COMM_WORLD has {size}"
 
 
-def _said(evidence: Evidence, key: str) -> list[int]:
+def _numbers(evidence: Evidence, key: str) -> list[int]:
     return [value for seen in evidence.ranks.values() if (value := number(seen.get(key, "")))]
 
 

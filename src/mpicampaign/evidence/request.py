@@ -24,12 +24,12 @@ def request_findings(evidence: Evidence) -> list[Finding]:
     asked = {key: evidence.claim.get(f"request.{key}", "") for key in scheduler.granted}
     given = {key: evidence.job.get(f"env.{name}", "") for key, name in scheduler.granted.items()}
     findings = [
-        _one(key, asked[key], given[key]) for key in asked if key != "hosts" and asked[key] and given[key]
+        _match(key, asked[key], given[key]) for key in asked if key != "hosts" and asked[key] and given[key]
     ]
     return findings + _hosts(evidence, scheduler, asked.get("hosts", "").split())
 
 
-def _one(key: str, asked: str, given: str) -> Finding:
+def _match(key: str, asked: str, given: str) -> Finding:
     """Slurm writes accounts in lower case."""
     choices = re.split(r"[,\s]+", asked) if key in _LISTS else [asked]
     holds = given.casefold() in [choice.casefold() for choice in choices]

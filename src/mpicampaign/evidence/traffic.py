@@ -175,7 +175,7 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
             bad += f", claimed: {_claimed(evidence)}"
             unknown = _unpaired(exchanged, least)
             return Finding(SOCKETS, LACKS if unknown else CONTRADICTS, unknown or bad)
-    volumes_text = _said(total, moved)
+    volumes_text = _sent_over_tcp(total, moved)
     if not moved or total < NEARLY_ALL * moved:
         return Finding(SOCKETS, LACKS, f"{volumes_text}; the traffic of this benchmark is not known")
     return Finding(SOCKETS, SUPPORTS, f"tcp: {volumes_text}")
@@ -184,7 +184,7 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
 def _not_tcp(evidence: Evidence, exchanged: Exchanged, due: Payload, seen: Mapping[str, Traffic]) -> Finding:
     """TCP must not have carried the messages; within a host without RDMA that leaves shared memory."""
     claimed, total, moved = _claimed(evidence), exchanged.total, due.moved
-    volumes_text = _said(total, moved)
+    volumes_text = _sent_over_tcp(total, moved)
     may = _over_libfabric(evidence) and evidence.claim.get("provider") not in WITHOUT_SOCKETS
     if total > NEARLY_NONE * moved and not may:
         if not moved:
@@ -200,7 +200,7 @@ def _not_tcp(evidence: Evidence, exchanged: Exchanged, due: Payload, seen: Mappi
     return Finding(SOCKETS, SUPPORTS, f"shm: {volumes_text}")
 
 
-def _said(total: int, moved: float) -> str:
+def _sent_over_tcp(total: int, moved: float) -> str:
     least = f", of at least {volume(moved)}" if moved else ""
     return f"the ranks sent each other {volume(total)} over TCP{least}"
 

@@ -49,12 +49,12 @@ class Drawn(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """Ascending costs of the controls, and of the suspects at ``places``; ``own``: who is both."""
+    """Ascending costs of the controls, and of the suspects at ``places``; ``both``: who is also a control."""
 
     controls: Array
     places: Places
     costs: Array
-    own: npt.NDArray[np.bool_]
+    both: npt.NDArray[np.bool_]
 
 
 class SuspectEvidence:
@@ -80,13 +80,15 @@ class SuspectEvidence:
         shift = np.broadcast_to(slower, len(self.suspects))
         for row, stretch in zip(scores, self._stretches, strict=True):
             costs = stretch.costs - shift[stretch.places]
-            below = np.searchsorted(stretch.controls, costs, "left") - (stretch.own & (stretch.costs < costs))
-            not_above = np.searchsorted(stretch.controls, costs, "right") - (
-                stretch.own & (stretch.costs <= costs)
+            below = np.searchsorted(stretch.controls, costs, "left") - (
+                stretch.both & (stretch.costs < costs)
             )
-            for own_controls in {*stretch.own.tolist()}:
-                some = stretch.own == own_controls
-                count = len(stretch.controls) - own_controls
+            not_above = np.searchsorted(stretch.controls, costs, "right") - (
+                stretch.both & (stretch.costs <= costs)
+            )
+            for is_control in {*stretch.both.tolist()}:
+                some = stretch.both == is_control
+                count = len(stretch.controls) - is_control
                 row[stretch.places[some]] = mean_scores(count, below[some], not_above[some])
         return scores
 
@@ -103,8 +105,8 @@ class SuspectEvidence:
         """How many there are for each suspect in its rounds, without itself."""
         controls: list[list[int]] = [[] for _ in self.suspects]
         for stretch in self._stretches:
-            for place, own_controls in zip(stretch.places.tolist(), stretch.own.tolist(), strict=True):
-                controls[place].append(len(stretch.controls) - own_controls)
+            for place, is_control in zip(stretch.places.tolist(), stretch.both.tolist(), strict=True):
+                controls[place].append(len(stretch.controls) - is_control)
         return [tuple(sorted(counts)) for counts in controls]
 
     def slower_in(self) -> dict[str, tuple[int, int]]:

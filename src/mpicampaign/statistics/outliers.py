@@ -195,12 +195,12 @@ def _median_along(values: Array, axis: int = 0) -> Array:
 
 def off(of_runs: Array) -> Off:
     """Of the effects of all runs, those that are off."""
-    candidates = (_apart(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
+    candidates = (_far_from_rest(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
     known = [candidate for candidate in candidates if candidate is not None]
     return next((runs for runs in known if runs.judged), known[0] if known else Off())
 
 
-def _apart(of_runs: Array, count: int) -> Off | None:
+def _far_from_rest(of_runs: Array, count: int) -> Off | None:
     """So many runs, if they lie far from the closest set of the others."""
     order = np.argsort(of_runs, kind="stable")
     ordered, others = of_runs[order], len(of_runs) - count

@@ -137,7 +137,7 @@ def parse(text: str) -> ParsedOutput:
     values = {_column(name): variable for name, variable in case.variables.items()}
     numbers = {name: _si(variable) for name, variable in values.items()}
     if not any(value is not None for value in numbers.values()):
-        raise OutputError(f"ReFrame reports {_said(case)}")
+        raise OutputError(f"ReFrame reports {_result_and_reason(case)}")
     series = Series(
         label(case.test),
         None,
@@ -175,7 +175,7 @@ def _reference(variable: Variable) -> str:
     return ", ".join([f"{variable.reference:g} {variable.known_unit}", *given])
 
 
-def _said(case: TestCase) -> str:
+def _result_and_reason(case: TestCase) -> str:
     return ": ".join(filter(None, (_line(case.result, 40), _line(case.reason, 300))))
 
 
@@ -202,7 +202,7 @@ class _ReFrame(Suite):
         return {
             **{name: label(place) for name, place in places.items()},
             "test": case.test,
-            "result": _said(case),
+            "result": _result_and_reason(case),
             "started": case.completed,
             "job": case.job,
             "hosts": " ".join(case.hosts),

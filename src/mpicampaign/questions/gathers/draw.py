@@ -38,12 +38,13 @@ def _chart(scene: Scene, comparable: Gathers) -> CurveChart:
     caption = (
         f"{DEFINITION} {placements_text(comparable)} Lines: medians; strokes: each repeat. Logarithmic axes."
     )
-    alt = f"{title}. {'; '.join(_text(scene, curve, size) for size, of in by_size.items() for curve in of)}"
+    medians = [_medians(scene, curve, size) for size, curves in by_size.items() for curve in curves]
+    alt = f"{title}. {'; '.join(medians)}"
     return CurveChart(title, caption, alt, across, panels, keyed=True, ticks=tuple(comparable.ranks))
 
 
 def _curves(scene: Scene, comparable: Gathers, size: int) -> Iterator[ChartCurve]:
-    for members in grouped(comparable.found, gather_name).values():
+    for members in grouped(comparable.gathers, gather_name).values():
         at_size = [gather for gather in members if size in gather.sizes]
         if at_size:
             yield _curve(scene, at_size, size)
@@ -61,6 +62,6 @@ def _curve(scene: Scene, members: Sequence[Gather], size: int) -> ChartCurve:
     return ChartCurve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
 
 
-def _text(scene: Scene, curve: ChartCurve, size: int) -> str:
+def _medians(scene: Scene, curve: ChartCurve, size: int) -> str:
     medians = [f"{scene.view.quantity(v, BANDWIDTH)} with {ranks}" for ranks, v in curve.median.items()]
     return f"{curve.name} at {format_size(size)} {', '.join(medians)}"

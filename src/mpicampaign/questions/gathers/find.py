@@ -51,18 +51,18 @@ class Gathers:
     system: str
     host_group: str
     nodes: int
-    found: tuple[Gather, ...]
+    gathers: tuple[Gather, ...]
     sizes: tuple[int, ...]
 
     @property
     def ranks(self) -> list[int]:
         """The numbers of ranks, ascending."""
-        return sorted({gather.ranks for gather in self.found})
+        return sorted({gather.ranks for gather in self.gathers})
 
 
 def gathers(comparison: Comparison) -> list[Gathers]:
     """Places with two different gathers or more, or several numbers of ranks."""
-    all_gathers = list(_every(comparison))
+    all_gathers = list(_all_gathers(comparison))
     places = grouped(all_gathers, lambda gather: (*gather.row.place[:2], len(gather.runs[0][0].hosts)))
     comparable = []
     for place, members in places.items():
@@ -78,7 +78,7 @@ def gathers(comparison: Comparison) -> list[Gathers]:
     return comparable
 
 
-def _every(comparison: Comparison) -> Iterator[Gather]:
+def _all_gathers(comparison: Comparison) -> Iterator[Gather]:
     pairs = [(table, row) for table in comparison.tables for row in table.rows if row.ranked]
     named = [(name, table, row) for table, row in pairs if (name := _name(table, comparison.tables))]
     for name, table, row in named:

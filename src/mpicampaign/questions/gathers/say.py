@@ -51,7 +51,7 @@ def place_of(comparison: Comparison, comparable: Gathers) -> str:
 
 def placements_text(comparable: Gathers) -> str:
     """``2 ranks: SHM-1; 4 ranks: FULL-1.``"""
-    used = dict.fromkeys((gather.ranks, visible(gather.row.case.placement)) for gather in comparable.found)
+    used = dict.fromkeys((gather.ranks, visible(gather.row.case.placement)) for gather in comparable.gathers)
     return f"{'; '.join(f'{ranks} ranks: {placement}' for ranks, placement in used)}."
 
 
@@ -75,7 +75,7 @@ def _grid(comparable: Gathers, view: View) -> Grid:
     header = ("gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in comparable.sizes))
     lines: tuple[Line, ...] = tuple(
         (gather_name(gather), gather.ranks, len(gather.runs), *_medians(gather, comparable.sizes, view))
-        for gather in sorted(comparable.found, key=lambda gather: (gather.ranks, gather_name(gather)))
+        for gather in sorted(comparable.gathers, key=lambda gather: (gather.ranks, gather_name(gather)))
     )
     return Grid(
         f"{GATHERS}: {visible(comparable.host_group)}", 1, header, lines, role="sortable", label=GATHERS

@@ -419,16 +419,16 @@ def rounds_due(
     until = max((int(run.metadata[ROUND]) for run in of_machine if _is_made(run)), default=0)
     first = {number: tuple(members) for number, members in screen.items()}
     while until >= max(screen):
-        confirming = _further(of_machine, until).items()
+        confirming = _confirming_rounds(of_machine, until).items()
         due = {**{n: who for n, who in confirming if n <= until or _can_tell(who, absent)}, **first}
-        complete = _last_whole(of_machine, due, absent)
+        complete = _complete_until(of_machine, due, absent)
         if complete >= min(until, max(due)):
             return due
         until = complete  # later rounds do not count yet: they may be those of a look that is not complete
     return first
 
 
-def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
+def _confirming_rounds(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
     """The rounds that any search in the rounds so far asks for."""
     asked: dict[int, set[str]] = {}
     for machine_search in searches_of(records, until):
@@ -450,7 +450,9 @@ def _is_made(run: Record) -> bool:
     return run.status not in (MISSING, NOT_AVAILABLE)
 
 
-def _last_whole(records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]) -> int:
+def _complete_until(
+    records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]
+) -> int:
     """The last round up to which each benchmark has run on all members that are there; 0 if none."""
     made = grouped(filter(_is_made, records), lambda run: (run.case.benchmark, int(run.metadata[ROUND])))
     benchmarks = {run.case.benchmark for run in records}

@@ -29,7 +29,7 @@ _NAMED = 5  # members in a sentence
 _FEW = 3  # less important ones
 
 
-class Found(NamedTuple):
+class SlowInMetric(NamedTuple):
     """A member that a search names."""
 
     search: MachineSearch
@@ -99,14 +99,14 @@ def _between(search: MachineSearch, member: str) -> str:
 # Slow members
 
 
-def _named_text(machine: Machine, member: str, evidence: Sequence[Found]) -> str:
+def _named_text(machine: Machine, member: str, evidence: Sequence[SlowInMetric]) -> str:
     """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
     search, slow = evidence[0]
     cause = "".join(f": {cause}" for cause in _causes(machine, member, evidence)[:1])
     return f"{visible(member)} ({_difference(_short_title(machine, search), search, slow)}{cause})"
 
 
-def _causes(machine: Machine, member: str, evidence: Sequence[Found]) -> list[str]:
+def _causes(machine: Machine, member: str, evidence: Sequence[SlowInMetric]) -> list[str]:
     """What its runs recorded, beside what a metric says."""
     shown_metrics = tuple(search.metric.name for search, _ in evidence)
     return [visible(cause) for cause in machine.causes.get(member, ()) if not cause.startswith(shown_metrics)]
@@ -141,11 +141,11 @@ def _evidence_text(machine: Machine, search: MachineSearch, slow: SlowMember) ->
 KINDS = ("switches", "nodes", "links")  # the parts of a search by their names
 
 
-def found_members(machine: Machine, kind: str) -> dict[str, list[Found]]:
+def found_members(machine: Machine, kind: str) -> dict[str, list[SlowInMetric]]:
     """The slow switches, nodes or links, each with all that shows it."""
     parts: list[tuple[MachineSearch, Search | None]]
     parts = [(search, getattr(search.found, kind)) for search in machine.searches]
-    named = [Found(search, slow) for search, part in parts if part for slow in part.named]
+    named = [SlowInMetric(search, slow) for search, part in parts if part for slow in part.named]
     named.sort(key=lambda evidence: -evidence.named.slower)
     by_member = grouped(named, lambda evidence: evidence.named.member)
     # a run that failed has no value in any metric: said once
@@ -155,7 +155,7 @@ def found_members(machine: Machine, kind: str) -> dict[str, list[Found]]:
     }
 
 
-def found_nodes(machine: Machine) -> dict[str, list[Found]]:
+def found_nodes(machine: Machine) -> dict[str, list[SlowInMetric]]:
     """The slow nodes."""
     return found_members(machine, "nodes")
 
@@ -350,7 +350,7 @@ def drain_commands(machine: Machine) -> list[str]:
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-def _reason(machine: Machine, evidence: Sequence[Found]) -> str:
+def _reason(machine: Machine, evidence: Sequence[SlowInMetric]) -> str:
     """In plain letters: ``slow: stream 8.3 % below``."""
     search, slow = evidence[0]
     text = f"slow: {_difference(_short_title(machine, search), search, slow)}"

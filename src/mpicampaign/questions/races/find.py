@@ -149,7 +149,7 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
         {benchmark.name: benchmark.cases for benchmark in benchmarks},
         tuple(cell for *_, cells in courses for cell in cells),
         {benchmark.name: stages for benchmark, (stages, *_) in zip(benchmarks, courses, strict=True)},
-        _left(places, [decision.left_after for _, decision, _ in courses]),
+        _who_left(places, [decision.left_after for _, decision, _ in courses]),
         tuple(sorted(out)),
         tuple(run for run in runs if run.sound),
     )
@@ -162,7 +162,7 @@ def _level(benchmarks: Sequence[_Benchmark], places: Sequence[int], races: int) 
     return level_to_win(len(places), sum(len(benchmark.cells) for benchmark in benchmarks), races)
 
 
-def _left(places: Sequence[int], left_after: Sequence[Mapping[int, int]]) -> tuple[tuple[int, int], ...]:
+def _who_left(places: Sequence[int], left_after: Sequence[Mapping[int, int]]) -> tuple[tuple[int, int], ...]:
     """Who left all cells of all benchmarks, and after how many blocks."""
     gone = set(left_after[0]).intersection(*left_after)
     return tuple((places[who], max(blocks[who] for blocks in left_after)) for who in sorted(gone))

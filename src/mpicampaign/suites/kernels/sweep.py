@@ -22,10 +22,10 @@ _NO_VARIANT = "-"
 
 _Key = tuple[str, str, int]  # operation, variant, size
 OfSize = dict[str, float | None]  # values of one size, by column
-_Further = Mapping[str, Callable[[list[Row]], OfSize]]
+_PerOperation = Mapping[str, Callable[[list[Row]], OfSize]]
 
 
-def sweep_layout(variant: str, per_operation: _Further | None = None) -> Layout:
+def sweep_layout(variant: str, per_operation: _PerOperation | None = None) -> Layout:
     """The layout of a kernel whose operations differ in the variant, such as ``tree``.
 
     ``per_operation``: what is made of the rows of its levels at one size.
@@ -46,7 +46,7 @@ def sweep_layout(variant: str, per_operation: _Further | None = None) -> Layout:
     )
 
 
-def _sweep_series(frame: KernelFrame, variant: str, per_operation: _Further) -> tuple[Series, ...]:
+def _sweep_series(frame: KernelFrame, variant: str, per_operation: _PerOperation) -> tuple[Series, ...]:
     def key(row: Row) -> _Key:
         return str(row["operation"]), str(row[variant]), int(row["size"])
 
