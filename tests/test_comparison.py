@@ -1,20 +1,54 @@
-"""Rows, values and rankings of a comparison."""
+"""Rows, values and rankings of a comparison, groups in turn, and mpicampaign compare of two sides."""
 
 from __future__ import annotations
 
 import csv
+import json
+import random
+import re
+import shutil
 from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import build_records as make
 import pytest
 import stfc_runs
+from history_data import FIRST, name_of, store_of
+from test_command_line import CAMPAIGN
 
-from mpicampaign.base.records import Case, Series
+from mpicampaign.base.expectation import Against, Limit
+from mpicampaign.base.identity import identity, run_path
+from mpicampaign.base.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
+from mpicampaign.base.records import (
+    IMPORTED_FROM,
+    MERGED_FROM,
+    Case,
+    Header,
+    Record,
+    Series,
+    plain_fields,
+    write_records,
+)
+from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import Row
+from mpicampaign.history.changes import NAMES
+from mpicampaign.history.rows import OBSERVED
+from mpicampaign.questions.limits.find import UNDECIDED, judge
+from mpicampaign.questions.limits.say import judged_text
+from mpicampaign.questions.own.find import own_against_others
+from mpicampaign.questions.own.say import own_legend, own_lines
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
-from mpicampaign.show.view import View
+from mpicampaign.questions.two_sides.find import Both, Side, two_sides
+from mpicampaign.questions.two_sides.say import lead, two_sides_document
+from mpicampaign.report.make import to_csv, to_markdown, to_terminal
+from mpicampaign.report.summary import summary_text
+from mpicampaign.report.write import write_report
+from mpicampaign.show.view import DEFAULT, View
+from mpicampaign.show.writer import writer
 from mpicampaign.suites import SUITES
+from mpicampaign.verdicts.compare import APART_IN_TIME
 
 SHM_1 = make.case("SHM-1")
 TCP = make.case("TCP")
@@ -87,3 +121,216 @@ def test_published_means_are_found_again() -> None:
                 assert cell.summary.mean / unit == pytest.approx(float(text), abs=0.0051), (name, row.case)
                 compared += 1
     assert compared == 3 * 7 * 4
+
+
+TESTED = r"significant|\bp\b\s*[=<:|]|\bp is |difference shown|95 % confidence"
+
+
+def runs_of(placement: str, time: float, first_hour: int, imported: bool) -> list[Record]:
+    """Five repeats, one an hour; of hour 0 it is unknown."""
+    return make.case_runs(
+        placement,
+        time,
+        metadata={IMPORTED_FROM: "a folder"} if imported else {},
+        started=lambda n: f"2017-03-21T{first_hour + n - 1:02d}:00:00" if first_hour else "",
+    )
+
+
+def drifting(groups: int, repeats: int) -> list[Record]:
+    """All alike but for a drift of 20 % over all runs, which were made one group after another."""
+    noise, records = random.Random(1), []
+    places = [(f"g{group}", name) for group in range(groups) for name in ("A", "B", "C")]
+    for place, (group, name) in enumerate(places):
+        for repeat in range(repeats):
+            number = place * repeats + repeat
+            time = 1e-6 * (1 + 0.2 * number / (len(places) * repeats)) * noise.uniform(0.995, 1.005)
+            fields = {
+                "started": (datetime(2017, 3, 21) + timedelta(hours=number)).isoformat(),
+                "metadata": {IMPORTED_FROM: "a folder"},
+                "attributes": {"cpu": "old" if place < len(places) / 2 else "new"},
+            }
+            case = make.case(name, group=group)
+            records.append(make.run(case, repeat + 1, make.pingpong(time), **fields))
+    return records
+
+
+@pytest.mark.parametrize(("groups", "repeats"), [(7, 4), (4, 2)])
+def test_a_drift_is_called_significant_nowhere(tmp_path: Path, groups: int, repeats: int) -> None:
+    """On the page, in the terminal, in the document and in tables of every kind."""
+    records = drifting(groups, repeats)
+    comparison = compare(records)
+    write_report(tmp_path / "report.html", comparison, records)
+    page = re.sub(r"<(style|script)\b.*?</\1>", "", (tmp_path / "report.html").read_text(), flags=re.S)
+    texts = {
+        "page": re.sub(r"<[^>]*>", " ", page),
+        "summary": summary_text(comparison),
+        "terminal": to_terminal(comparison),
+        "full": to_markdown(comparison),
+        "csv": to_csv(comparison),
+    }
+    for where, text in texts.items():
+        assert not re.search(TESTED, text), where
+        assert where == "csv" or "ot tested" in text, where
+
+
+@pytest.mark.parametrize("imported", [True, False])
+@pytest.mark.parametrize(("hour", "untested"), [(11, True), (4, True), (3, False)])
+def test_other_systems_and_limits_are_compared_by_the_same_rule(
+    hour: int, untested: bool, imported: bool
+) -> None:
+    there = [
+        replace(run, case=replace(run.case, system="t"), metadata={**run.metadata, MERGED_FROM: "t"})
+        for run in runs_of("A", 2e-6, hour, imported)
+    ]
+    here = runs_of("A", 1e-6, 1, imported)
+    comparison = compare([*here, *there])
+    [other] = [one for _, own in own_against_others(comparison) for one in own.others if own.metric.size == 0]
+    assert (bool(other.untested), other.pair.shown) == (untested, None if untested else True)
+    assert ("not tested against" in own_lines(comparison, DEFAULT)[0]) == untested
+    assert ("5 %" in own_legend(comparison)) != untested
+    limit = Limit("PingPong", "latency at 0 B", against=Against("t", "g"), tolerance=0.1)
+    [judged] = judge([limit], comparison, [here[0].case], None, "c.yaml")
+    assert (judged.outcome == UNDECIDED) == untested == (APART_IN_TIME in judged_text(judged))
+
+
+CASE = make.case("SHM")
+
+
+def side(name: str, factor: float, hour: int, system: str = "s", kernel: str = "5.14", step: int = 1) -> Side:
+    """Six runs, ``step`` minutes apart."""
+    minutes = lambda repeat: (repeat - 1) * step  # noqa: E731
+    runs = make.case_runs(
+        replace(CASE, system=system),
+        1e-6 * factor,
+        started=lambda n: f"2026-11-20T{hour + minutes(n) // 60:02d}:{minutes(n) % 60:02d}:00Z",
+        hosts=("n1",),
+        metadata={"n1: kernel": kernel},
+    )
+    return Side(name, runs)
+
+
+def latency_of(before: Side, after: Side) -> tuple[Both, str]:
+    found = two_sides(before, after, (), OBSERVED, NAMES)
+    return next(one for one in found.both if one.metric.name == "latency at 0 B"), lead(found, {})
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 3])
+def test_a_few_repeats_tell_nothing(repeats: int) -> None:
+    """Two of each lie apart by chance once in three."""
+    nights = [Side(of.name, of.records[:repeats]) for of in (side("A", 1, 4), side("B", 1.3, 9))]
+    latency, said = latency_of(*nights)
+    assert latency.few and not latency.apart and latency.p is None
+    assert "have fewer than 4 repeats a side, too few to tell." in said and "differ" not in said
+    found = two_sides(*nights, (), OBSERVED, NAMES)
+    text = writer("markdown").write(two_sides_document(found, {}))
+    assert "too few to tell |" in text and "overlap" not in text and "apart" not in text
+    assert ("In brackets" in text) == ("[" in text)
+
+
+def test_the_only_systems_of_two_sites_are_compared_whatever_their_names() -> None:
+    other = side("B", 2, 9, system="t")
+    lacks = replace(CASE, placement="TCP", system="t")
+    found = two_sides(
+        side("A", 1, 4),
+        Side("B", [*other.records, *make.case_runs(lacks)]),
+        (),
+        OBSERVED,
+        NAMES,
+    )
+    assert {one.row.case.system for one in found.both} == {"t"}
+    assert found.only == ((), ("t/g TCP PingPong",))
+
+
+def results(folder: Path, records: list[Record]) -> Path:
+    folder.mkdir(parents=True)
+    write_records(folder / "records.jsonl", Header("c", "c", (1024,)), records)
+    return folder
+
+
+def test_two_folders_and_two_dates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
+    results(tmp_path / "a", [*side("A", 1, 4).records])
+    results(tmp_path / "b", [*side("B", 1.3, 9).records])
+    assert main(["compare", "a", "b"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"s/g SHM PingPong *\n +latency at 0 B \(µs\) +0\.999 .* 1\.30 +apart\n", said)
+    store_of(tmp_path / "results/c", 2)
+    pack = tmp_path / "results/c/history/series" / f"{name_of(0)}.tar.gz"
+    (tmp_path / "campaign.yaml").write_text(CAMPAIGN.replace("mine", "c"))
+    for first in (f"{FIRST:%Y-%m-%d}", name_of(0), str(pack)):
+        assert main(["compare", first, "2026-02-28"]) == 0
+        said = capsys.readouterr().out
+        assert re.search(r" 1\.07 +too few to tell\n", said) and "Linux 5.14.0-427" in said
+    assert main(["compare", "2025-01-01", "2026-02-28"]) == 2
+    assert f"known: series {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
+    assert main(["compare", "nosuch", "2026-02-28"]) == 2
+    assert "no such file or campaign, and no date or series" in capsys.readouterr().err
+
+
+LATENCY = Case("here", "blue", "TCP", "latency")
+
+
+def defined(folder: Path, arguments: str, latency: float, day: int, program: str = "a" * 12) -> CaseEntry:
+    """Four runs of a definition on disk."""
+    declared = {**plain_fields(LATENCY), "suite": "osu", "arguments": [arguments]}
+    entries = []
+    for repeat in range(1, 5):
+        named = identity({**declared, "repeat": repeat})
+        entries.append(RunEntry(repeat, named, repeat))
+        run = folder / run_path(LATENCY, repeat, named)
+        lines = [f"job started=2026-11-{day:02d}T0{repeat}:00:00Z", "job exit_status=0"]
+        output = make.OSU_OUTPUT.replace("0.50", f"{latency + repeat / 100:.2f}")
+        make.write_result(run / "result", *lines, f"job program_sha256={program}", output=output)
+        claim = f"#mpicampaign-claim 1\nclaim declared={json.dumps({**declared, 'repeat': repeat})}\n"
+        (run / "claim").write_text(claim)
+    return CaseEntry(LATENCY, "osu", "", None, None, declared, tuple(entries))
+
+
+def test_earlier_definitions_on_disk_are_compared_with_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
+    folder = tmp_path / "results/mine"
+
+    def compared(*arguments: str) -> tuple[int, str]:
+        status = main(["compare", *arguments])
+        out, err = capsys.readouterr()
+        return status, " ".join((out + err).split())
+
+    (tmp_path / "mine.yaml").write_text(CAMPAIGN)
+    assert "no results yet" in compared("mine.yaml")[1]
+    defined(folder, "-i1", 1.0, day=1)
+    defined(folder, "-i2", 1.5, day=2)
+    entry = defined(folder, "-i3", 3.0, day=3)
+    plan = PlanFile("mine", ("here",), "../../mine.yaml", cases=(entry,))
+    (folder / FILE).write_text(plan_json(plan))
+    status, said = compared("mine.yaml")
+    assert status == 0, said
+    assert "arguments: -i2 → -i3" in said and "-i1" not in said
+    assert re.search(r"latency at 1 B \(µs\) 1\.5\S* \[1\.5\S+ 1\.54\S* 3\.0\S* \[.*?\] 1\.98 apart", said), (
+        said
+    )
+    assert "Not tested: measured one after the other" in said and "run mine.yaml --again A,B" in said
+    assert "on disk, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
+    assert "arguments: -i1 → -i3" in compared("2026-11-01", "mine.yaml")[1]
+    assert compared("mine")[1] == said
+    compared("mine.yaml", "--format", "csv", "-o", "mine.csv")
+    [line, *_] = csv.DictReader((tmp_path / "mine.csv").read_text().splitlines())
+    assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")
+    assert float(line["ratio [1]"]) == pytest.approx(3.025 / 1.525)
+    for run in (folder / "runs/blue/TCP/latency").iterdir():
+        if run.name.partition("-")[2] not in {each.identity for each in entry.runs}:
+            shutil.rmtree(run)
+    status, said = compared("mine.yaml")
+    assert status == 2 and "nothing on disk is of an earlier definition" in said and "campaigns in" in said
+    defined(tmp_path / "aside", "-i3", 4.5, day=2, program="b" * 12)
+    for run in (tmp_path / "aside/runs/blue/TCP/latency").iterdir():
+        (folder / "runs/blue/TCP/latency/earlier").mkdir(exist_ok=True)
+        run.rename(folder / "runs/blue/TCP/latency/earlier" / f"{run.name}-1")
+    status, said = compared("mine.yaml")
+    assert status == 0 and "another program or library" in said and " 0.669 apart" in said
+    assert "build of the program bbbbbbbbbbbb aaaaaaaaaaaa" in said

@@ -1,6 +1,6 @@
 """mpicampaign doctor as it is called: on a plain machine, and on stand-ins for schedulers that misbehave.
 
-The stand-ins are shell scripts. A real Slurm is in test_doctor_minicluster.py; no real LSF was at hand.
+The stand-ins are shell scripts. A real Slurm is in test_doctor_campaign.py; no real LSF was at hand.
 """
 
 from __future__ import annotations

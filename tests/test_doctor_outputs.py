@@ -1,6 +1,6 @@
 """What the doctor reads: outputs of Slurm, LSF, module and the probe, and which nodes it takes for alike.
 
-Slurm's are as the test cluster prints them (test_doctor_minicluster.py runs the commands); LSF's were
+Slurm's are as the test cluster prints them (test_doctor_campaign.py runs the commands); LSF's were
 written by hand after the documentation of its tables and stand in for a real one.
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ProjectCopy, executable
-from test_software_lies import Lie, run
+from test_software import Lie, run
 
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
 from mpicampaign.compare.run_notes import inconsistency_notes

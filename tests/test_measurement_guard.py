@@ -16,10 +16,14 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import build_records as make
 from build_campaigns import MACHINE
+from test_balance import hpcc, of_run
 from test_golden import FOUND, GOLDEN
 
 from mpicampaign.campaign.file import load_campaign
+from mpicampaign.compare.beside_originals import beside_tables
+from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.launchers import command_tokens, environment
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import TEMPLATES
@@ -126,3 +130,12 @@ def test_the_guard_reads_the_folders_that_a_kernel_includes_and_no_others() -> N
     assert found >= {"tree_merge.c", "tree_merge/template.h", "common/tree/max_inter.c", "common/clock.c"}
     assert "common/sync/start.c" in found
     assert not any(name.startswith(("b_eff", "common/exchange/")) for name in found)
+
+
+def test_arrays_of_other_sizes_have_no_ratio() -> None:
+    """HPCC prints elements of one process, the kernel bytes of all."""
+    ours = make.series("stream", 4, stream_copy_star=1e9)
+    stream = of_run("kernel", "stream", 1, ours, array_bytes="32000")
+    for elements, tables in (("1000", 1), ("100", 0), ("", 0)):
+        original = hpcc(1, ranks=4, stream_vectorsize=elements)
+        assert len(beside_tables(compare([original, stream]).tables)) == tables, elements

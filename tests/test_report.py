@@ -1,10 +1,13 @@
-"""The HTML report: self-contained, hostile text stays text, made again if and only if something changed."""
+"""The HTML report: self-contained, hostile text stays text, made again after a change; Snakemake's report."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,6 +17,8 @@ from urllib.parse import unquote
 
 import build_records as make
 import pytest
+from build_campaigns import UNBOUND, write_trivial
+from conftest import ProjectCopy, copy_project, succeeded
 from markupsafe import Markup
 from test_importing import MAP, chosen
 
@@ -257,3 +262,52 @@ def test_an_import_is_read_again_after_a_change(
         case "broken link":
             (raw / "link").symlink_to("nowhere")
     assert imported() == (0, True)
+
+
+# No network where the machine lets us take it away; in any case nothing is fetched over a proxy.
+ALONE = ["unshare", "--net", "--map-root-user"] if shutil.which("unshare") else []
+
+
+def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> subprocess.CompletedProcess[str]:
+    command = [*ALONE * alone, sys.executable, "-m", "snakemake", "--profile", "cluster", *arguments]
+    proxy = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    return subprocess.run(
+        command, cwd=project.folder, env={**project.environment, **proxy}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
+    project = copy_project(tmp_path_factory.mktemp("small") / "project")
+    write_trivial(project, "campaign", title="Before", placements={"one": UNBOUND})
+    done = snakemake(project)
+    assert done.returncode == 0, done.stderr
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
+    archive = tmp_path / "report.zip"
+    assert succeeded(snakemake(finished, "--report", str(archive)))
+    ours = (finished.folder / "results/campaign/report.html").read_bytes()
+    with zipfile.ZipFile(archive) as opened:
+        held = [opened.read(name) for name in opened.namelist() if name.endswith("/report.html")]
+        assert ours in held
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_files_of_others_among_the_figures_survive_a_new_report(finished: ProjectCopy) -> None:
+    folder = finished.folder / "results/campaign"
+    mine = folder / "figures/mine.txt"
+    mine.write_text("kept")
+    campaign = finished.folder / "campaign.yaml"
+    campaign.write_text(campaign.read_text().replace("title: Before", "title: Afterwards"))
+    done = snakemake(finished)
+    assert done.returncode == 0, done.stderr
+    assert "Afterwards" in (folder / "report.html").read_text()
+    assert mine.read_text() == "kept"
+    again = snakemake(finished)
+    assert "nothing to do, all " in again.stderr

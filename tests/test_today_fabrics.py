@@ -1,7 +1,7 @@
 """EFA, Slingshot, Omni-Path, RoCE, iWARP and MANA: told apart, proposed, set, and proved or not.
 
 None of them is here: the lines are those that libraries and kernels print, by their sources and by public
-reports. libfabric over TCP runs on the test cluster (test_cluster_mpis.py, test_cluster_lies.py).
+reports. libfabric over TCP runs on the test cluster (test_cluster_campaign.py, test_cluster_lies.py).
 """
 
 from __future__ import annotations

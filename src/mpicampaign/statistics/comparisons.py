@@ -12,7 +12,7 @@ groups there are too many sets. Where not all pairs can be tested there are no s
 Benjamini and Hochberg. They show nothing unless enough pairs are separated: 16 % of them with 5 repeats, 57 %
 with 4.
 
-How often each errs, and what it finds, was simulated: ``tests/test_many_groups.py``.
+How often each errs, and what it finds, was simulated: ``tests/test_slow_members.py``.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ alarms of a sweep is that of `split` for repeats that each differ by one factor.
 False alarms per sweep of 26 sizes with one mode, in the worst case (``minimum_gap`` 0), with 5 repeats whose
 factors are normal, uniform or exponential: 1.7, 3.2, 3.5 % if a repeat's factor holds for the whole sweep,
 2.8, 11, 15 % if it changes every 7 sizes, at most 1 % if each size has its own. With the gap of 5 % and
-factors that scatter by 3 %: 0.5 %. Measured by ``tests/test_modes.py::test_false_alarms_of_sweeps`` and
-``test_false_alarms_with_the_gap`` (marked full).
+factors that scatter by 3 %: 0.5 %. Measured by ``tests/test_outliers.py``:
+``test_false_alarms_of_modes_of_sweeps`` and ``test_false_alarms_with_the_gap`` (marked full).
 """
 
 from __future__ import annotations
