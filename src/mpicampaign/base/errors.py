@@ -49,15 +49,15 @@ def nearest(name: str, known: Collection[str], alike: float = 0.6) -> str:
     """The known name that is closest to a misspelt one; empty if none is close: ``alike``, from 0 to 1."""
     from difflib import get_close_matches  # only errors need it
 
-    in_another_case = (each for each in known if each.casefold() == name.casefold())
+    in_another_case = (candidate for candidate in known if candidate.casefold() == name.casefold())
     close = get_close_matches(name, sorted(known), n=1, cutoff=alike)
     return next(in_another_case, next(iter(close), ""))
 
 
 def suggestion(name: str, known: Collection[str]) -> str:
     """A suggestion for a misspelt name; empty if no known name is close."""
-    found = nearest(name, known)
-    return f"did you mean {found!r}?" if found else ""
+    close_name = nearest(name, known)
+    return f"did you mean {close_name!r}?" if close_name else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -75,17 +75,17 @@ def expand_patterns(text: str) -> frozenset[str]:
 
 def fold(names: Iterable[str]) -> str:
     """A short list of these names: ``cn[049-080,090],login1``."""
-    found: dict[tuple[str, str, int], list[int]] = {}
-    whole = []
+    numbers_of: dict[tuple[str, str, int], list[int]] = {}
+    unnumbered = []
     for name in sorted(set(names), key=lambda name: (len(name), name)):
         parts = _LAST_NUMBER.fullmatch(name)
         if parts is None:
-            whole.append(name)
+            unnumbered.append(name)
         else:
             before, number, after = parts.groups()
-            found.setdefault((before, after, len(number)), []).append(int(number))
-    lists = [_range_list(*key, sorted(numbers)) for key, numbers in found.items()]
-    return ",".join([*lists, *whole])
+            numbers_of.setdefault((before, after, len(number)), []).append(int(number))
+    lists = [_range_list(*key, sorted(numbers)) for key, numbers in numbers_of.items()]
+    return ",".join([*lists, *unnumbered])
 
 
 def _range_list(before: str, after: str, width: int, numbers: list[int]) -> str:
@@ -105,7 +105,7 @@ def named_twice(names: Iterable[str]) -> list[str]:
     return [
         name
         for host, named in grouped(names, short).items()
-        if len(named) > max(1, len({each.lower() for each in named} - {host}))  # short: any other
+        if len(named) > max(1, len({full_name.lower() for full_name in named} - {host}))  # short: any other
         for name in named
     ]
 
@@ -117,7 +117,7 @@ def is_member(host: str, pattern: str) -> bool:
     except ValueError:  # in a claim of an earlier release
         patterns = frozenset((pattern,))
     known = host in patterns or host.partition(".")[0] in patterns  # there may be thousands
-    return known or any(_fits(host, each) for each in patterns)
+    return known or any(_fits(host, part) for part in patterns)
 
 
 def _fits(host: str, pattern: str) -> bool:

@@ -63,9 +63,9 @@ class About(NamedTuple):
         """The schema of the key; its texts replace those of the kind."""
         kind = {"$ref": self.kind} if self.kind.name else self.kind.schema
         texts = {"title": self.title, "description": self.description}
-        found = {name: text for name, text in texts.items() if text} | dict(kind)
-        found |= {"default": self.default} if self.default is not None else {}
-        return found | ({"examples": list(self.examples)} if self.examples else {})
+        schema = {name: text for name, text in texts.items() if text} | dict(kind)
+        schema |= {"default": self.default} if self.default is not None else {}
+        return schema | ({"examples": list(self.examples)} if self.examples else {})
 
 
 def key(
@@ -90,14 +90,14 @@ def key(
 @cache
 def keys_of(entry: Any) -> dict[str, tuple[str, About]]:
     """The fields of a dataclass that keys set: each with its key, in the order of the class."""
-    found = ((each.name, each.metadata.get(_ABOUT)) for each in fields(entry))
-    return {name: (about.key or name, about) for name, about in found if about}
+    abouts = ((attribute.name, attribute.metadata.get(_ABOUT)) for attribute in fields(entry))
+    return {name: (about.key or name, about) for name, about in abouts if about}
 
 
 @cache
 def _is_named(entry: Any) -> bool:
     """Whether the name of an object is its key in a table, not a key of its own."""
-    return "name" not in keys_of(entry) and any(each.name == "name" for each in fields(entry))
+    return "name" not in keys_of(entry) and any(attribute.name == "name" for attribute in fields(entry))
 
 
 # ---- values
@@ -170,8 +170,8 @@ class Values:
 
     def sizes(self, key: Key) -> tuple[int, ...]:
         """Sizes in bytes."""
-        found = [self.parsed(item, parse_size) for item, _ in self.document.items(key)]
-        return tuple(size for size in found if size is not None)
+        sizes = [self.parsed(item, parse_size) for item, _ in self.document.items(key)]
+        return tuple(size for size in sizes if size is not None)
 
     def seconds(self, key: Key) -> int:
         """A duration in whole seconds; 0 where it cannot be read."""
@@ -215,9 +215,9 @@ def text(pattern: str, message: str, name: str = "", **more: Any) -> Kind:
 
 def texts(pattern: str, message: str, name: str = "", **more: Any) -> Kind:
     """A list of such texts; a single one is a list of one."""
-    each = {"pattern": pattern, "x-message": message}
-    items = {"items": {"type": "string", **each}}
-    schema = {"type": ["string", "array"], **each, **items, **more}
+    rules = {"pattern": pattern, "x-message": message}
+    items = {"items": {"type": "string", **rules}}
+    schema = {"type": ["string", "array"], **rules, **items, **more}
     return Kind(schema, Values.texts, absent=(), name=name)
 
 
@@ -267,10 +267,10 @@ def sizes(name: str = "", **schema: Any) -> Kind:
     return Kind(schema, Values.sizes, absent=(), name=name)
 
 
-def mapping(names: Kind | None, each: Kind | Mapping[str, Any], kind_name: str = "", **more: Any) -> Kind:
+def mapping(names: Kind | None, value: Kind | Mapping[str, Any], kind_name: str = "", **more: Any) -> Kind:
     """Texts by name; ``names``: kind of the names."""
     rule = {} if names is None else {"propertyNames": names}
-    schema = {"type": "object", **rule, "additionalProperties": each, **more}
+    schema = {"type": "object", **rule, "additionalProperties": value, **more}
     return Kind(schema, Values.mapping, absent={}, name=kind_name)
 
 
@@ -299,21 +299,21 @@ def entry(
     return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
 
 
-def table(each: Kind, names: Kind, **more: Any) -> Kind:
+def table(kind: Kind, names: Kind, **more: Any) -> Kind:
     """Entries by name."""
-    schema = {"type": "object", "propertyNames": names, "additionalProperties": each, **more}
-    return Kind(schema, lambda values, key: values.table(_of(each), key), absent={})
+    schema = {"type": "object", "propertyNames": names, "additionalProperties": kind, **more}
+    return Kind(schema, lambda values, key: values.table(_of(kind), key), absent={})
 
 
-def chosen(each: Kind, names: Iterable[str]) -> Kind:
+def chosen(kind: Kind, names: Iterable[str]) -> Kind:
     """Entries with one of the given names."""
-    schema = {"type": "object", "properties": dict.fromkeys(names, each), "additionalProperties": False}
-    return Kind(schema, lambda values, key: values.table(_of(each), key), absent={})
+    schema = {"type": "object", "properties": dict.fromkeys(names, kind), "additionalProperties": False}
+    return Kind(schema, lambda values, key: values.table(_of(kind), key), absent={})
 
 
-def entries(each: Kind, **schema: Any) -> Kind:
+def entries(kind: Kind, **schema: Any) -> Kind:
     """A list of entries."""
-    return Kind({**schema, "items": each}, lambda values, key: values.entries(_of(each), key), absent=())
+    return Kind({**schema, "items": kind}, lambda values, key: values.entries(_of(kind), key), absent=())
 
 
 def _of(kind: Kind) -> type:
@@ -366,11 +366,11 @@ def _plain(value: Any, defs: dict[str, Any]) -> Any:
         return {"$ref": _reference(value, defs)} if value.name else _plain(value.schema, defs)
     if isinstance(value, dict):
         return {
-            name: _reference(each, defs) if name == "$ref" else _plain(each, defs)
-            for name, each in value.items()
+            name: _reference(item, defs) if name == "$ref" else _plain(item, defs)
+            for name, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_plain(each, defs) for each in value]
+        return [_plain(item, defs) for item in value]
     return value
 
 

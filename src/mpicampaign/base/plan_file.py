@@ -115,8 +115,8 @@ def plan_json(plan: PlanFile) -> str:
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
     case, runs = plain_fields(facts.pop("case")), [_run_data(run) for run in facts.pop("runs")]
-    if kept := facts.pop("kept_as"):
-        facts["kept_as"] = plain_fields(kept)
+    if kept_case := facts.pop("kept_as"):
+        facts["kept_as"] = plain_fields(kept_case)
     facts = {key: value for key, value in facts.items() if value or key not in _OMITTED}
     return {**case, **facts, "runs": runs}
 
@@ -167,7 +167,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
     KeyError, TypeError, ValueError, AttributeError
         when it has another shape.
     """
-    cases = tuple(_case_entry(each) for each in data["cases"])
+    cases = tuple(_case_entry(entry) for entry in data["cases"])
     busy = str(data.get("busy_machine", UNRANKED))  # early plans have none
     systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))
     return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases, busy)

@@ -66,5 +66,6 @@ def note_looks(campaign_folder: Path, plan: PlanFile) -> None:
 
 
 def _candidates(plan: PlanFile) -> Mapping[str, tuple[str, ...]]:
-    of_names = grouped((each for each in plan.cases if each.decided_with), lambda each: each.decided_with)
-    return {name: tuple(str(each.case) for each in cases) for name, cases in of_names.items()}
+    decided = (entry for entry in plan.cases if entry.decided_with)
+    of_names = grouped(decided, lambda entry: entry.decided_with)
+    return {name: tuple(str(entry.case) for entry in entries) for name, entries in of_names.items()}

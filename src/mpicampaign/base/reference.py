@@ -140,10 +140,10 @@ def _values(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
     lines = csv.reader(io.StringIO(text))
     if tuple(next(lines, ())) != COLUMNS:
         raise UserError(Problem("the first line must be " + ",".join(COLUMNS), str(path), 1))
-    found: dict[tuple[object, ...], int] = {}
+    line_of: dict[tuple[object, ...], int] = {}
     values = []
     for cells in lines:
-        problem = _problem(cells, found, lines.line_num)
+        problem = _problem(cells, line_of, lines.line_num)
         if problem:
             problems.append(Problem(problem[0], str(path), lines.line_num, value=shown(problem[1])))
         else:
@@ -153,7 +153,7 @@ def _values(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
     return tuple(values)
 
 
-def _problem(cells: list[str], found: dict[tuple[object, ...], int], line: int) -> tuple[str, str] | None:
+def _problem(cells: list[str], line_of: dict[tuple[object, ...], int], line: int) -> tuple[str, str] | None:
     """What is wrong with a line, and the value in question."""
     if len(cells) != len(COLUMNS):
         return f"must have {len(COLUMNS)} columns", str(len(cells))
@@ -172,7 +172,7 @@ def _problem(cells: list[str], found: dict[tuple[object, ...], int], line: int) 
     for column, right, rule in checks:
         if not right:
             return f"{column} {rule}", named[column]
-    first = found.setdefault(tuple(cells[:7]), line)
+    first = line_of.setdefault(tuple(cells[:7]), line)
     return None if first == line else (f"the same value as in line {first}", named["value"])
 
 

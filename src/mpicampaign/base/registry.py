@@ -63,13 +63,13 @@ class Registry(Generic[T]):
         UserError
             when its package cannot be used.
         """
-        found = self._built_in.get(name)
-        return found if found is not None else self._plugins[name]
+        built_in = self._built_in.get(name)
+        return built_in if built_in is not None else self._plugins[name]
 
     def get(self, name: str) -> T | None:
         """The thing of a name; None if there is none."""
-        found = self._built_in.get(name)
-        return found if found is not None else self._plugins.get(name)
+        built_in = self._built_in.get(name)
+        return built_in if built_in is not None else self._plugins.get(name)
 
     def __iter__(self) -> Iterator[str]:
         """The names, built-in ones first."""
@@ -85,27 +85,27 @@ class Registry(Generic[T]):
 
     def first(self, fits: Callable[[T], bool]) -> T | None:
         """The first that fits; those of other packages are examined only if no built-in one does."""
-        found = next(filter(fits, self._built_in.values()), None)
-        return found if found is not None else next(filter(fits, self._plugins.values()), None)
+        built_in = next(filter(fits, self._built_in.values()), None)
+        return built_in if built_in is not None else next(filter(fits, self._plugins.values()), None)
 
     @cached_property
     def _built_in(self) -> dict[str, T]:
         package = importlib.import_module(self._room)
         modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-        found = (
+        declared = (
             getattr(importlib.import_module(f"{self._room}.{name}"), self._attribute, ()) for name in modules
         )
-        return {thing.name: thing for each in found for thing in _flat(each)}
+        return {thing.name: thing for things in declared for thing in _flat(things)}
 
     @cached_property
     def _plugins(self) -> dict[str, T]:
-        found: dict[str, T] = {}
+        plugins: dict[str, T] = {}
         for entry in _entry_points(self._room):
             for thing in self._loaded(entry):
-                if thing.name in self._built_in or thing.name in found:
+                if thing.name in self._built_in or thing.name in plugins:
                     raise _refused(entry, f"{thing.name!r} exists already")
-                found[thing.name] = thing
-        return found
+                plugins[thing.name] = thing
+        return plugins
 
     def _loaded(self, entry: EntryPoint) -> tuple[T, ...]:
         try:
@@ -137,15 +137,15 @@ def _declarations(place: str) -> str:
     """The entry points of the packages installed in a folder, as text."""
     texts = []
     with suppress(OSError):  # not a folder, or not there
-        for each in os.scandir(place or "."):
-            if each.name.endswith(_METADATA):
+        for entry in os.scandir(place or "."):
+            if entry.name.endswith(_METADATA):
                 with suppress(OSError):  # most packages declare none
-                    texts.append(Path(each.path, "entry_points.txt").read_text(errors="replace"))
+                    texts.append(Path(entry.path, "entry_points.txt").read_text(errors="replace"))
     return "\n".join(texts)
 
 
-def _flat(found: T | tuple[T, ...]) -> tuple[T, ...]:
-    return found if isinstance(found, tuple) else (found,)
+def _flat(things: T | tuple[T, ...]) -> tuple[T, ...]:
+    return things if isinstance(things, tuple) else (things,)
 
 
 def _refused(entry: EntryPoint, reason: str) -> UserError:

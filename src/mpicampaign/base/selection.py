@@ -53,7 +53,7 @@ class RunSelection:
     def takes_case(self, case: Case) -> bool:
         """Whether the runs of a case are selected, apart from their repeats."""
         return all(
-            not wanted or any(_same(name, own) for name in wanted for own in names(case))
+            not wanted or any(_same(name, case_name) for name in wanted for case_name in names(case))
             for wanted, names in self._names()
         )
 
@@ -72,14 +72,14 @@ class RunSelection:
         """
         if not self:
             return
-        every = list(runs)
-        cases = dict.fromkeys(case for case, _ in every)
+        all_runs = list(runs)
+        cases = dict.fromkeys(case for case, _ in all_runs)
         problems = [
             problem
             for (option, _), (wanted, names) in zip(_OPTIONS.items(), self._names(), strict=True)
             for problem in _unknown(option, wanted, [name for case in cases for name in names(case)])
         ]
-        highest = max((repeat for _, repeat in every), default=0)
+        highest = max((repeat for _, repeat in all_runs), default=0)
         for first, last in self.repeats:
             if not 1 <= first <= last <= highest:
                 value = str(first) if first == last else f"{first}-{last}"
@@ -87,7 +87,7 @@ class RunSelection:
                 problems.append(
                     Problem("the campaign has no such repeat", file, None, "--repeat", value, hint)
                 )
-        if not problems and not any(self.takes(case, repeat) for case, repeat in every):
+        if not problems and not any(self.takes(case, repeat) for case, repeat in all_runs):
             hint = "mpicampaign plan shows all of them"
             problems = [Problem(f"no run of the campaign has all of these: {self}", file, hint=hint)]
         if problems:
@@ -185,7 +185,7 @@ def _unknown(option: str, wanted: Iterable[str], known: Iterable[str]) -> list[P
     return [
         Problem("unknown name", key=option, value=_printable(name), hint=did_you_mean(name, short))
         for name in wanted
-        if not any(_same(name, each) for each in names)
+        if not any(_same(name, known_name) for known_name in names)
     ]
 
 

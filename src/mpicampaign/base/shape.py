@@ -67,9 +67,9 @@ class _Misfit(NamedTuple):
 class _Shape:
     """Walks through a value and a schema; each keyword has a method of its name."""
 
-    def __init__(self, definitions: Schema, whole: Schema) -> None:
+    def __init__(self, definitions: Schema, document: Schema) -> None:
         self._definitions = definitions
-        self._whole = whole
+        self._whole = document
 
     def misfits(self, value: Any, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """What does not fit, keyword by keyword in the order of the schema.
@@ -123,9 +123,9 @@ class _Shape:
                 yield _Misfit((*key, name), "this key is missing", "", hint)
 
     def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
-        for name, each in expected.items() if isinstance(value, dict) else ():
+        for name, key_schema in expected.items() if isinstance(value, dict) else ():
             if name in value:
-                yield from self.misfits(value[name], each, (*key, name))
+                yield from self.misfits(value[name], key_schema, (*key, name))
 
     def _additionalProperties(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema | bool, schema: Schema, key: Key

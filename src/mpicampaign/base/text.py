@@ -61,8 +61,8 @@ def clip_middle(text: str, width: int) -> str:
     if display_width(text) <= width:
         return text
     ends = accumulate(map(_character_width, reversed(text)))
-    kept = sum(1 for _ in takewhile(lambda end: end <= width - width // 2, ends))
-    return clip(text, width // 2) + text[len(text) - kept :]
+    at_end = sum(1 for _ in takewhile(lambda end: end <= width - width // 2, ends))
+    return clip(text, width // 2) + text[len(text) - at_end :]
 
 
 def names_in(texts: Sequence[str], width: int) -> list[str]:

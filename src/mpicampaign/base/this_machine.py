@@ -59,8 +59,8 @@ class Allocation(NamedTuple):
         in_all = os.cpu_count() or self.cpus
         if self.cpus >= in_all:
             return f"{here}, which has all CPUs of this node: no other job should use them"
-        left = in_all - self.cpus
-        others = f"the other {left}" if left > 1 else "the other one"
+        free_cpus = in_all - self.cpus
+        others = f"the other {free_cpus}" if free_cpus > 1 else "the other one"
         return f"{here}, which has {self.cpus} of this node's {in_all} CPUs: others may use {others}"
 
 

@@ -51,9 +51,9 @@ def parse_size(text: str) -> int:
     number, unit = _quantity(text, "size", "64KiB")
     if unit not in SIZE_UNITS:
         raise _unknown_unit(text, "size", unit, SIZE_UNITS, f"known: {', '.join(filter(None, SIZE_UNITS))}")
-    whole, _, digits = number.partition(".")
+    integer, _, digits = number.partition(".")
     scale: int = 10 ** len(digits)
-    size, rest = divmod(int(whole + digits) * SIZE_UNITS[unit], scale)
+    size, rest = divmod(int(integer + digits) * SIZE_UNITS[unit], scale)
     if rest:
         raise ValueError(f"{text!r} is not a whole number of bytes")
     return size
@@ -125,12 +125,12 @@ def parse_plain(text: str) -> float:
     if text.strip().endswith("%"):
         return parse_percent(text)
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        value = math.nan
+    if not math.isfinite(value):
         raise ValueError(f"{text!r} is not a number without a unit")
-    return found
+    return value
 
 
 def parse_time_of_day(text: str) -> int:
@@ -153,14 +153,14 @@ def format_duration(seconds: float) -> str:
         return f"{seconds * 1000:.3g} ms" if seconds else "0 s"
     if seconds < 10:
         return f"{seconds:.3g} s"
-    whole = round(seconds)
-    if whole < 120:
-        return f"{whole} s"
-    if whole < 7200:
-        return _two_units(whole, 60, "min", "s")
-    if whole < 172800:
-        return _two_units(round(whole / 60), 60, "h", "min")
-    return _two_units(round(whole / 3600), 24, "d", "h")
+    rounded = round(seconds)
+    if rounded < 120:
+        return f"{rounded} s"
+    if rounded < 7200:
+        return _two_units(rounded, 60, "min", "s")
+    if rounded < 172800:
+        return _two_units(round(rounded / 60), 60, "h", "min")
+    return _two_units(round(rounded / 3600), 24, "d", "h")
 
 
 def format_roughly(seconds: float) -> str:

@@ -326,7 +326,7 @@ def _syntax_problem(name: str, text: str, error: Any) -> Problem:
     reason = getattr(error, "problem", None) or str(error).splitlines()[0]
     context, start = getattr(error, "context", None) or "", getattr(error, "context_mark", None)
     line = text.split("\n")[mark.line] if mark else ""
-    found = start if context.endswith(("quoted scalar", "simple key")) else mark
+    place = start if context.endswith(("quoted scalar", "simple key")) else mark
     hint = next((hint for part, hint in _SYNTAX if part in f"{reason} {context}"), "")
     if "\t" in line[: len(line) - len(line.lstrip())]:
         hint = "this line is indented with a tab; YAML takes spaces only"
@@ -335,7 +335,7 @@ def _syntax_problem(name: str, text: str, error: Any) -> Problem:
     return Problem(
         f"not valid YAML: {reason}",
         name,
-        found.line + 1 if found else None,
+        place.line + 1 if place else None,
         hint=hint.format(start.line + 1 if start else 1),
     )
 
@@ -378,32 +378,32 @@ class _YamlReader:
 
     def _pairs(self, node: yaml.Node, key: Key, level: int) -> list[tuple[str, yaml.Node, int]]:
         """A mapping's own pairs, then those merged into it; the first of equal names applies."""
-        own: dict[str, tuple[str, yaml.Node, int]] = {}
+        own_pairs: dict[str, tuple[str, yaml.Node, int]] = {}
         merged: list[tuple[str, yaml.Node, int]] = []
         for name_node, value_node in node.value:
             name = self._name(name_node, key)
             if name == _MERGE and not name_node.style:
                 merged += self._merged(name_node, value_node, key, level)
-            elif name in own:
-                hint = f"it is also in line {own[name][2]}"
+            elif name in own_pairs:
+                hint = f"it is also in line {own_pairs[name][2]}"
                 self._problem(name_node, (*key, name), "this key is given twice", "", hint)
             elif name is not None:
-                own[name] = (name, value_node, _line(name_node))
-        return [*own.values(), *merged]
+                own_pairs[name] = (name, value_node, _line(name_node))
+        return [*own_pairs.values(), *merged]
 
     def _merged(
         self, sign: yaml.Node, node: yaml.Node, key: Key, level: int
     ) -> list[tuple[str, yaml.Node, int]]:
-        found: list[tuple[str, yaml.Node, int]] = []
+        pairs: list[tuple[str, yaml.Node, int]] = []
         self._bound(node, (*key, *(_MERGE,) * level), len(node.value))
         for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             if isinstance(source, yaml.MappingNode):
                 self._bound(source, key, len(source.value))
-                found += self._pairs(source, key, level + 1)
+                pairs += self._pairs(source, key, level + 1)
             else:
                 message = "<< takes a mapping, or a list of mappings"
                 self._problem(sign, (*key, _MERGE), message, _shown(source))
-        return found
+        return pairs
 
     def _name(self, node: yaml.Node, key: Key) -> str | None:
         if isinstance(node, yaml.ScalarNode):

@@ -86,7 +86,9 @@ def merge(bundles: Sequence[Path], results: Path, names: Mapping[str, str]) -> O
                 outcome.lines.append(f"{printable(path.name)}: {done}")
                 outcome.folders.append(folder)
                 left_out, taken = _left_out(folder)
-                outcome.lines += [f"  left out, since the campaign here differs: {each}" for each in left_out]
+                outcome.lines += [
+                    f"  left out, since the campaign here differs: {reason}" for reason in left_out
+                ]
                 outcome.empty += [] if taken else [printable(path.name)]
             except BundleError as error:
                 hint = "nothing was merged; copy the bundle again, or ask for a new one"
@@ -95,7 +97,7 @@ def merge(bundles: Sequence[Path], results: Path, names: Mapping[str, str]) -> O
                 message = f"refused: {system_error_text(error)}"
                 outcome.refused.append(Problem(message, printable(str(path)), hint="nothing was merged"))
             except UserError as error:
-                outcome.refused += [replace(each, file=printable(str(path))) for each in error.problems]
+                outcome.refused += [replace(problem, file=printable(str(path))) for problem in error.problems]
     return outcome
 
 
@@ -114,7 +116,7 @@ def _merge_one(path: Path, results: Path, names: Mapping[str, str]) -> tuple[Pat
         write_whole(part / NOTE, json.dumps(note, indent=1) + "\n")
         write_whole(part / MANIFEST, manifest_text(manifest))
         part.rename(target)
-    runs = sum(each.runs for each in facts.values())
+    runs = sum(fact.runs for fact in facts.values())
     systems = ", ".join(renamed.get(name, name) for name in facts) or "none"
     return target, f"merged into campaign {manifest.campaign}: {runs} runs, systems: {systems}"
 

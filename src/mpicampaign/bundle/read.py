@@ -185,10 +185,10 @@ def _long_path(file: _File, size: int, expected: str) -> str:
 
 
 def _content(file: _File, size: int, name: str) -> Iterator[bytes]:
-    left = size
-    while left > 0:
-        chunk = _exactly(file, min(left, _CHUNK), name)
-        left -= len(chunk)
+    remaining = size
+    while remaining > 0:
+        chunk = _exactly(file, min(remaining, _CHUNK), name)
+        remaining -= len(chunk)
         yield chunk
     _exactly(file, -size % _BLOCK, name)
 

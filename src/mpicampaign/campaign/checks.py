@@ -94,7 +94,7 @@ class Notes:
     def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
         """Note an error at ``key``, unless its value or one of the values in ``reads`` is in doubt."""
         key, *reads = map(_defined, (key, *reads))
-        if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):
+        if self._in_doubt(key) or any(self._in_doubt(read) or read in self._inside_doubt for read in reads):
             return
         self._problems[self.document.problem(key, message, value, hint)] = None
 
@@ -220,7 +220,7 @@ def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
         if isinstance(entry.get(name), list):
             yield (*place, name)
     options = entry.get(OPTIONS)
-    if isinstance(options, list) and any(isinstance(each, list) for each in options):
+    if isinstance(options, list) and any(isinstance(option, list) for option in options):
         yield (*place, OPTIONS)
     for name in MAPPINGS:
         inner = entry.get(name)
@@ -339,7 +339,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if launcher == mpi.launcher:
         return
-    owners = {each.launcher: each for each in SCHEDULERS.values() if each.launcher}
+    owners = {scheduler.launcher: scheduler for scheduler in SCHEDULERS.values() if scheduler.launcher}
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
@@ -454,7 +454,7 @@ def _check_placement(placement: Placement, notes: Notes) -> None:
 
 def _check_transport(placement: Placement, notes: Notes) -> None:
     key: Key = ("placements", placement.name)
-    reads: list[Key] = [(*key, each) for each in ("nodes", "transport", "loopback")]
+    reads: list[Key] = [(*key, name) for name in ("nodes", "transport", "loopback")]
     transport, nodes = placement.transport, placement.nodes
     if transport == "shm" and nodes > 1:
         notes.add((*key, "nodes"), "shared memory (shm) does not reach other nodes", str(nodes), "", reads)
@@ -474,7 +474,7 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
 
 def _check_binding(placement: Placement, notes: Notes) -> None:
     key: Key = ("placements", placement.name, "binding")
-    reads: list[Key] = [(*key[:2], each) for each in (*LEVELS, "launcher_options", "program_prefix")]
+    reads: list[Key] = [(*key[:2], name) for name in (*LEVELS, "launcher_options", "program_prefix")]
     if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
         hint = "give launcher_options or program_prefix"
         notes.add(
@@ -498,7 +498,7 @@ def _check_gpus(placement: Placement, notes: Notes) -> None:
         message = "settings that force a transport leave out those of device memory"
         notes.add((*key, "transport"), message, shown(placement.transport), hint)
     if wrong := _wrong_gpu_binding(placement, gpus):
-        reads: list[Key] = [(*key, each) for each in ("gpus_per_node", "ranks_per_node", "binding")]
+        reads: list[Key] = [(*key, field) for field in ("gpus_per_node", "ranks_per_node", "binding")]
         notes.add((*key, "gpu_binding"), wrong, shown(binding), "", reads)
 
 
@@ -536,7 +536,7 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     name = lookup(notes.document.data, key)
     suite = SUITES.get(name) if name is not None else None
     if name is not None and (suite is None or suite.labels):
-        _note_unknown(key, name, [each.name for each in SUITES.values() if not each.labels], notes)
+        _note_unknown(key, name, [known.name for known in SUITES.values() if not known.labels], notes)
 
 
 def _check_names_in_suite(benchmark: Benchmark, notes: Notes) -> None:
@@ -551,7 +551,7 @@ def _check_names_in_suite(benchmark: Benchmark, notes: Notes) -> None:
     _warn_of_name((*key, "program"), "program", program, {str(entry["program"]) for entry in offers}, notes)
     names = {str(entry.get("arguments", "")) for entry in offers if entry["program"] == program}
     in_any_case = {name.casefold() for name in names}
-    for name in (each for argument in benchmark.arguments for each in argument.split(",")):
+    for name in (part for argument in benchmark.arguments for part in argument.split(",")):
         if name[:1].isalpha() and name.casefold() not in in_any_case:
             _warn_of_name((*key, "arguments"), f"benchmark of {program}", name, names, notes)
 
@@ -579,7 +579,7 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name)
     for name in ("metrics", "whole", "refused", "scaling") if suite else ():
         if getattr(benchmark, name) and suite and name not in suite.declares:
-            takers = listed([each.name for each in SUITES.values() if name in each.declares])
+            takers = listed([taker.name for taker in SUITES.values() if name in taker.declares])
             notes.add((*key, name), f"suite {suite.name} does not take this key: only {takers}")
     for name in suite.needs if suite else ():
         if not getattr(benchmark, name):
@@ -680,7 +680,7 @@ def check_time_limits(campaign: Campaign, notes: Notes) -> None:
     A campaign with a schedule is only warned: no upgrade may stop what cron calls.
     """
     schedulers = (SCHEDULERS.get(system.scheduler) for system in campaign.systems.values())
-    slurm = next((each.title for each in schedulers if each and each.minutes_first), "")
+    slurm = next((scheduler.title for scheduler in schedulers if scheduler and scheduler.minutes_first), "")
     note = notes.warn if campaign.schedule else notes.add
     for key, text in _given(notes.document).items():
         pair = _TWO_NUMBERS.fullmatch(text)

@@ -59,13 +59,13 @@ class _Pair(NamedTuple):
 
     def note(self, message: str, hint: str, attributes: Sequence[str], reads: Sequence[Key] = ()) -> None:
         """Note that the two do not fit; this follows from ``attributes`` of both and from ``reads``."""
-        own: list[Key] = [("host_groups", self.group.name, each) for each in attributes]
-        own += [("placements", self.placement.name, each) for each in attributes]
-        self.notes.add(self.key, message, shown(self.placement.name), hint, [*own, *reads])
+        both: list[Key] = [("host_groups", self.group.name, attribute) for attribute in attributes]
+        both += [("placements", self.placement.name, attribute) for attribute in attributes]
+        self.notes.add(self.key, message, shown(self.placement.name), hint, [*both, *reads])
 
     def system_reads(self, *attributes: str) -> list[Key]:
         """The key paths of ``attributes`` of the system."""
-        read: list[Key] = [("systems", self.group.system, each) for each in attributes]
+        read: list[Key] = [("systems", self.group.system, attribute) for attribute in attributes]
         return [("host_groups", self.group.name, "system"), *read]
 
     @property
@@ -206,15 +206,15 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
             )
             notes.warn((*key, "repeats"), message, hint=hint)
     systems = {case.system for design in designs for cases in design.candidates.values() for case in cases}
-    for name in {defined_name(each) for each in systems if campaign.systems[each].pack > 1}:
+    for name in {defined_name(system) for system in systems if campaign.systems[system].pack > 1}:
         message = "without effect on cases in blocks: each block has a job of its own"
         notes.warn(("systems", name, "pack"), message)
 
 
 def _check_decided(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes) -> None:
     """Note more candidates than can be decided on, and what has nothing to compare."""
-    own = (*key, "repeats")
-    where = own if lookup(notes.document.data, own) is not None else ("repeats",)
+    own_key = (*key, "repeats")
+    where = own_key if lookup(notes.document.data, own_key) is not None else ("repeats",)
     in_blocks = [cases for design in designs_of(campaign, entry) for cases in design.candidates.values()]
     for cases in in_blocks or decided_together(campaign, entry):
         of = f"{cases[0].benchmark} on {cases[0].host_group}"
@@ -242,7 +242,7 @@ def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
         if few < 2:
             message = f"a race needs two candidates or more; {design.name} has {few}"
             notes.add((*key, "race"), message, hint="give further settings as a list of values")
-        elif any(each != next(iter(kinds.values())) for each in kinds.values()):
+        elif any(candidates != next(iter(kinds.values())) for candidates in kinds.values()):
             message = f"the benchmarks {', '.join(kinds)} have different candidates"
             notes.add((*key, "race"), message, hint="give each its own matrix entry")
 
@@ -263,7 +263,7 @@ def _with_libraries(campaign: Campaign, index: int, groups: dict[str, Key], note
 
 
 def _too_many(index: int, names: dict[str, dict[str, Key]], notes: Notes) -> bool:
-    count = prod(len(each) for each in names.values())
+    count = prod(len(choices) for choices in names.values())
     if count > MAX_CASES:
         notes.add(("matrix", index), f"an entry holds at most {MAX_CASES} cases", str(count))
     return count > MAX_CASES

@@ -49,8 +49,12 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
     cases = cases_of(campaign, entry) if entry.blocks else []
     for (_, group, nodes), alike in grouped(cases, together).items():
         first = _name(str(group), alike, int(str(nodes)))
-        used = {*taken, *(each.name for each in designs)}
-        name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
+        used = {*taken, *(design.name for design in designs)}
+        name = next(
+            free_name
+            for free_name in (first, *(f"{first} ({n})" for n in range(2, 1000)))
+            if free_name not in used
+        )
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
         compared = TO_DECIDE if entry.repeats == UNTIL_DECIDED else entry.blocks
         compared = _race_rules(campaign, entry.race, alike[0].machine) if entry.race else compared
@@ -84,6 +88,6 @@ def _race_rules(campaign: Campaign, race: Race, machine: tuple[str, str]) -> str
 
 def _name(group: str, cases: list[Case], nodes: int) -> str:
     """``milan TCP, TCP with openmpi5, 2 nodes``."""
-    names = list(dict.fromkeys(" with ".join(filter(None, (each.placement, each.library))) for each in cases))
+    names = list(dict.fromkeys(" with ".join(filter(None, (case.placement, case.library))) for case in cases))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return f"{group} {', '.join([*names[:_NAMED], *more])}, {counted(nodes, 'node')}"

@@ -51,22 +51,22 @@ def load_campaign(path: Path) -> Campaign:
         with every error in the file and in those that it includes.
     """
     _check_is_there(path)
-    own = read_with_includes(path)
-    if not own.data and not own.problems:
+    written = read_with_includes(path)
+    if not written.data and not written.problems:
         hint = "mpicampaign init writes a campaign file to start from"
         raise UserError(Problem("this file is empty", printable(str(path)), hint=hint))
-    libraries, described = _names(own, "systems", "mpi", "mpis")
-    named_benchmarks, defined = _names(own, "matrix", "benchmarks", "benchmarks")
+    libraries, described = _names(written, "systems", "mpi", "mpis")
+    named_benchmarks, defined = _names(written, "matrix", "benchmarks", "benchmarks")
     document = built_in(libraries - {WHEEL} | described, named_benchmarks - defined)
-    if {"import", "rules"} <= own.data.keys() and "matrix" not in own.data:
+    if {"import", "rules"} <= written.data.keys() and "matrix" not in written.data:
         message = "this is an import map, not a campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
-    misspelt = _misspelt(own, document)
+    misspelt = _misspelt(written, document)
     # a placement of the user's file has `within_node` only from there: older files keep their runs
-    for key in [key for key in document.marks if key[2:] == ("within_node",) and key[:2] in own.marks]:
+    for key in [key for key in document.marks if key[2:] == ("within_node",) and key[:2] in written.marks]:
         document.remove(key)
-    document.merge(own)
+    document.merge(written)
     shape, doubts = check_shape(document, campaign_schema())
     values = Values(document)
     campaign = build_campaign(values, str(path))
@@ -103,14 +103,14 @@ def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Docum
     return document
 
 
-def _names(own: Document, section: str, key: str, of: str) -> tuple[set[str], set[str]]:
+def _names(written: Document, section: str, key: str, of: str) -> tuple[set[str], set[str]]:
     """The names that entries of a section have under a key, and those that a section defines."""
-    marks = own.marks.items()
+    marks = written.marks.items()
     used = {mark.text for path, mark in marks if (path[:1], path[2:3]) == ((section,), (key,)) and mark.text}
-    return used, {str(path[1]) for path in own.marks if path[:1] == (of,) and len(path) > 1}
+    return used, {str(path[1]) for path in written.marks if path[:1] == (of,) and len(path) > 1}
 
 
-def _misspelt(own: Document, built_in: Document) -> list[Key]:
+def _misspelt(written: Document, built_in: Document) -> list[Key]:
     """Notes and removes what seems to change a built-in definition, under a name that is not built in.
 
     That is an entry without any of the keys that a new one needs, with a name like that of a built-in one.
@@ -118,16 +118,16 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
     unused: list[Key] = []
     for section, kind in (("placements", "placement"), ("mpis", "mpi"), ("benchmarks", "benchmark")):
         needed = campaign_schema()["$defs"][kind]["required"]
-        entries = lookup(own.data, (section,))
+        entries = lookup(written.data, (section,))
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             meant = "" if name in built_in.data[section] else nearest(name, built_in.data[section], _ALIKE)
             if meant and isinstance(entry, dict) and not entry.keys() & set(needed):
                 hint = f"did you mean {meant!r}? A new one needs {', '.join(needed)}"
                 message = f"no {kind} {shown(name)} is built in"
-                own.problems.append(own.problem((section, name), message, "", hint))
+                written.problems.append(written.problem((section, name), message, "", hint))
                 unused.append((section, name))
     for key in unused:
-        own.remove(key)
+        written.remove(key)
     return unused
 
 
@@ -149,16 +149,16 @@ class _Includes:
     def read(self, path: Path, above: tuple[Path, ...]) -> Document:
         """A file over what it includes; ``above`` are the files that led here."""
         self.files += 1
-        own = _mapping(path)
-        merged = Document({}, {(): own.marks[()]})
-        for key, name in _included_names(own):
+        including = _mapping(path)
+        merged = Document({}, {(): including.marks[()]})
+        for key, name in _included_names(including):
             try:
                 merged.merge(self._included(path.parent / _expanded(name), (*above, path.resolve())))
             except UserError as error:
-                where = own.mark(key)
-                own.problems += [_with_place(problem, where) for problem in error.problems]
-        own.remove((INCLUDE,))
-        merged.merge(own)
+                where = including.mark(key)
+                including.problems += [_with_place(problem, where) for problem in error.problems]
+        including.remove((INCLUDE,))
+        merged.merge(including)
         return merged
 
     def _included(self, path: Path, above: tuple[Path, ...]) -> Document:
@@ -179,14 +179,14 @@ def _mapping(path: Path) -> Document:
     return document
 
 
-def _included_names(own: Document) -> list[tuple[Key, str]]:
+def _included_names(including: Document) -> list[tuple[Key, str]]:
     """The key paths and names of the included files; anything else is noted as a problem."""
     names: list[tuple[Key, str]] = []
-    for key, item in own.items((INCLUDE,)):
+    for key, item in including.items((INCLUDE,)):
         if isinstance(item, str) and item and "\0" not in item:
             names.append((key, item))
         else:
-            own.problems.append(own.problem(key, "include takes file names", shown(item)))
+            including.problems.append(including.problem(key, "include takes file names", shown(item)))
     return names
 
 
@@ -206,18 +206,18 @@ WHEEL = "wheel"  # as MPI library: that of the Python environment; as prefix: th
 def build_campaign(values: Values, file: str) -> Campaign:
     """The campaign, as complete as its data."""
     mpis = {name: _mpi(values, name) for name in values.get(("mpis",)) or {}}
-    listed = [each for name in values.get(("systems",)) or {} for each in _systems(values, name, mpis)]
+    listed = [system for name in values.get(("systems",)) or {} for system in _systems(values, name, mpis)]
     systems = {system.name: system for system, _ in listed}
     made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file, document=values.document)
     schedule = made.schedule and _schedule(values, made.schedule)
-    with_paths = [_with_paths(values, each) for each in made.benchmarks.values()]
+    with_paths = [_with_paths(values, benchmark) for benchmark in made.benchmarks.values()]
     complete = replace(
         made,
         title=made.title or made.name,
         schedule=schedule,
         host_groups=_with_libraries(made.host_groups.values(), listed),
         placements=by_name(made.placements.values()),
-        benchmarks={name: filled(each) for name, each in by_name(with_paths).items()},
+        benchmarks={name: filled(benchmark) for name, benchmark in by_name(with_paths).items()},
     )
     return replace(complete, matrix=tuple(_completed(entry, complete) for entry in made.matrix))
 
@@ -269,8 +269,8 @@ def _schedule(values: Values, schedule: Schedule) -> Schedule:
 def _mpi(values: Values, name: str) -> Mpi:
     key: Key = ("mpis", name)
     marks = values.document.marks.items()
-    own = any(mark.file != values.document.foundation for path, mark in marks if path[:2] == key)
-    return values.entry(Mpi, key, own=own)
+    is_own = any(mark.file != values.document.foundation for path, mark in marks if path[:2] == key)
+    return values.entry(Mpi, key, own=is_own)
 
 
 def _systems(values: Values, name: str, mpis: dict[str, Mpi]) -> list[tuple[System, SystemMpi]]:
@@ -280,7 +280,7 @@ def _systems(values: Values, name: str, mpis: dict[str, Mpi]) -> list[tuple[Syst
         named = values.text((*key, "mpi"))
         return [(_system(values, key, named, mpis), SystemMpi(named))]
     items = values.entries(SystemMpi, (*key, "mpi"))
-    return [(_with_library(_system(values, key, each.mpi, mpis, each), each), each) for each in items]
+    return [(_with_library(_system(values, key, item.mpi, mpis, item), item), item) for item in items]
 
 
 def _with_library(system: System, item: SystemMpi) -> System:
@@ -367,15 +367,19 @@ def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
         return entry.mpis.index(library_of(campaign, group)) if entry.blocks and entry.mpis else 0
 
     groups = (
-        each
+        group
         for name in entry.host_groups
-        for each in sorted(groups_of(campaign, name, entry.mpis), key=in_order)
+        for group in sorted(groups_of(campaign, name, entry.mpis), key=in_order)
     )
     return replace(
         entry,
         host_groups=tuple(groups),
-        placements=tuple(each for name in entry.placements for each in named(campaign.placements, name)),
-        benchmarks=tuple(each for name in entry.benchmarks for each in named(campaign.benchmarks, name)),
+        placements=tuple(
+            placement for name in entry.placements for placement in named(campaign.placements, name)
+        ),
+        benchmarks=tuple(
+            benchmark for name in entry.benchmarks for benchmark in named(campaign.benchmarks, name)
+        ),
         repeats=repeats,
         time_limit=entry.time_limit or campaign.time_limit,
     )

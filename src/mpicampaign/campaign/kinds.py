@@ -208,10 +208,10 @@ def _ranks(values: Values, key: Key) -> int | str:
 
 def or_list(kind: Kind, what: str) -> Kind:
     """A value, or several as a list, which is read as a tuple."""
-    each = dict(kind.schema)
-    types = each.pop("type")
+    single = dict(kind.schema)
+    types = single.pop("type")
     schema = {
-        **each,
+        **single,
         "type": [*([types] if isinstance(types, str) else types), "array"],
         "minItems": 1,
         "items": kind.schema,
@@ -244,8 +244,8 @@ def _by_name(values: Values, key: Key) -> dict[str, Any]:
     """A text or a tuple of texts by name."""
 
     def read(name: str, value: object) -> Any:
-        each = (*key, name)
-        return values.texts(each) if isinstance(value, list) else values.text(each)
+        entry_key = (*key, name)
+        return values.texts(entry_key) if isinstance(value, list) else values.text(entry_key)
 
     return {name: read(name, value) for name, value in (values.get(key) or {}).items()}
 
@@ -260,7 +260,7 @@ def _alternatives(values: Values, key: Key) -> Any:
     given = values.get(key)
     if isinstance(given, dict):
         return {name: values.tokens((*key, name)) for name in given}
-    if isinstance(given, list) and any(isinstance(each, list) for each in given):
+    if isinstance(given, list) and any(isinstance(item, list) for item in given):
         several = [values.tokens(item) for item, _ in values.document.items(key)]
         return {" ".join(tokens): tokens for tokens in several}
     return values.tokens(key)

@@ -58,7 +58,7 @@ from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import TAKE
 
 _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
-_OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]
+_OF_SCHEDULERS = [scheduler.launcher for scheduler in SCHEDULERS.built_in() if scheduler.launcher]
 _PROVIDERS = ("wheel", "bundled", "path", "source", "module", "conda", "spack")
 _PROVIDERS_TEXT = (
     "wheel: the Python environment. bundled: a kernel of this project. path: a file, a folder or the PATH. "
@@ -107,7 +107,7 @@ FABRIC = entry(Fabric, "fabric", "Fabric")
 # +shm: between nodes, with shared memory within each.
 SHM, BOTH = "shm", "+shm"
 LEVELS = ("sockets", "numa_domains", "l3_caches")  # what ranks of a node are spread over
-TRANSPORTS = (SHM, *BETWEEN_NODES, *(f"{each}{BOTH}" for each in BETWEEN_NODES))
+TRANSPORTS = (SHM, *BETWEEN_NODES, *(f"{transport}{BOTH}" for transport in BETWEEN_NODES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ class System:
 
     name: str
     scheduler: str = key(
-        kinds.registered(each.name for each in SCHEDULERS.built_in()),
+        kinds.registered(scheduler.name for scheduler in SCHEDULERS.built_in()),
         "Scheduler",
         "none: scripts run where they are started, on one machine or over a list of hosts.",
         "slurm",
@@ -431,7 +431,7 @@ class HostGroup:
     @property
     def keys(self) -> dict[str, Any]:
         """The keys of the campaign file with their values, for the scheduler."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "kept_as"}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "kept_as"}
 
 
 HOST_GROUP = entry(HostGroup, "host_group", "Host group")
@@ -641,7 +641,7 @@ class Benchmark:
 
     name: str
     suite: str = key(
-        kinds.registered(each.name for each in SUITES.built_in() if not each.labels),
+        kinds.registered(suite.name for suite in SUITES.built_in() if not suite.labels),
         "Suite",
         "How the output is read.",
         "imb",

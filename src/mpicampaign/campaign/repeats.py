@@ -29,8 +29,8 @@ def too_few(campaign: Campaign) -> list[Problem]:
     """A warning at each number of repeats that cannot decide between the candidates it is asked for."""
     most: dict[tuple[Key, int], int] = {}  # candidates that are compared, by the repeats
     for candidates in _rankings(campaign):
-        for each in dict.fromkeys((asked.place, asked.repeats) for asked in candidates):
-            most[each] = max(most.get(each, 0), len(candidates))
+        for place_and_repeats in dict.fromkeys((asked.place, asked.repeats) for asked in candidates):
+            most[place_and_repeats] = max(most.get(place_and_repeats, 0), len(candidates))
     return [
         campaign.document.problem(place, *_said(repeats, count))
         for (place, repeats), count in most.items()
@@ -65,6 +65,6 @@ def _asked(campaign: Campaign) -> Iterator[_Asked]:
     for index, entry in enumerate(campaign.matrix):
         if entry.blocks or entry.each or entry.repeats <= UNTIL_KNOWN:
             continue
-        own: Key = ("matrix", index, "repeats")
-        place = ("repeats",) if lookup(campaign.document.data, own) is None else own
+        own_key: Key = ("matrix", index, "repeats")
+        place = ("repeats",) if lookup(campaign.document.data, own_key) is None else own_key
         yield from (_Asked(case, entry.repeats, place) for case in cases_of(campaign, entry))

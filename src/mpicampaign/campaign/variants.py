@@ -46,7 +46,7 @@ class ValueList(NamedTuple):
 
 def named(known: Iterable[str], name: str) -> list[str]:
     """The variants of a name, or the name itself."""
-    return [each for each in known if defined_name(each) == name]
+    return [variant for variant in known if defined_name(variant) == name]
 
 
 def variants(item: Item) -> list[Item]:
@@ -57,7 +57,7 @@ def variants(item: Item) -> list[Item]:
     lists = axes(item)
     places = product(*(range(len(axis.values)) for axis in lists))
     most = 1 if count(lists) > MAX_VARIANTS else None
-    return [_variant(item, lists, each) for each in islice(places, most)]
+    return [_variant(item, lists, values) for values in islice(places, most)]
 
 
 def count(lists: Iterable[ValueList]) -> int:
@@ -71,7 +71,7 @@ def axes(item: Any) -> list[ValueList]:
     for name in item.__dataclass_fields__:
         value = getattr(item, name)
         if name in NUMBERS and isinstance(value, tuple):
-            lists.append(ValueList(name, "", tuple((f"{name}={each}", each) for each in value)))
+            lists.append(ValueList(name, "", tuple((f"{name}={choice}", choice) for choice in value)))
         elif name in MAPPINGS:
             lists += _inner(name, value)
         elif name == OPTIONS and isinstance(value, dict):
@@ -81,7 +81,9 @@ def axes(item: Any) -> list[ValueList]:
 
 def _inner(field: str, mapping: Mapping[str, Any]) -> list[ValueList]:
     lists = ((key, value) for key, value in mapping.items() if isinstance(value, tuple))
-    return [ValueList(field, key, tuple((f"{key}={each}", each) for each in value)) for key, value in lists]
+    return [
+        ValueList(field, key, tuple((f"{key}={choice}", choice) for choice in value)) for key, value in lists
+    ]
 
 
 def _variant(item: Item, lists: list[ValueList], places: tuple[int, ...]) -> Item:
@@ -96,14 +98,14 @@ def _variant(item: Item, lists: list[ValueList], places: tuple[int, ...]) -> Ite
 
 def by_name(items: Iterable[Item]) -> dict[str, Item]:
     """All variants of placements or benchmarks by their names."""
-    return {each.name: each for item in items for each in variants(item)}
+    return {variant.name: variant for item in items for variant in variants(item)}
 
 
 def groups_of(campaign: Campaign, name: str, libraries: Iterable[str] = ()) -> list[str]:
     """The variants of a host group with some MPI libraries; with all, where none are named."""
     groups = named(campaign.host_groups, name)
     wanted = set(libraries)
-    return [each for each in groups if not wanted or library_of(campaign, each) in wanted]
+    return [group for group in groups if not wanted or library_of(campaign, group) in wanted]
 
 
 def library_of(campaign: Campaign, group: str) -> str:
@@ -115,14 +117,16 @@ def library_of(campaign: Campaign, group: str) -> str:
 def filled(benchmark: Benchmark) -> Benchmark:
     """With parameters in its arguments that the suite does not put into an input file."""
     suite = SUITES.get(benchmark.suite)
-    own = {
+    own_parameters = {
         name: value for name, value in benchmark.parameters.items() if suite and name not in suite.parameters
     }
-    used = {name for name in own if any(f"{{{name}}}" in each for each in benchmark.arguments)}
+    used = {
+        name for name in own_parameters if any(f"{{{name}}}" in argument for argument in benchmark.arguments)
+    }
     if not used:
         return benchmark
     rest = {name: value for name, value in benchmark.parameters.items() if name not in used}
-    arguments = tuple(_filled(each, own) for each in benchmark.arguments)
+    arguments = tuple(_filled(argument, own_parameters) for argument in benchmark.arguments)
     return replace(benchmark, arguments=arguments, parameters=rest)
 
 
@@ -136,5 +140,5 @@ def for_ranks(benchmark: Benchmark, placement: Placement, ranks_per_node: int) -
     numbers = {"nodes": placement.nodes, "ranks_per_node": ranks_per_node}
     numbers |= {"ranks": placement.nodes * ranks_per_node}
     texts = {name: str(number) for name, number in numbers.items()}
-    arguments = tuple(_filled(each, texts) for each in benchmark.arguments)
+    arguments = tuple(_filled(argument, texts) for argument in benchmark.arguments)
     return benchmark if arguments == benchmark.arguments else replace(benchmark, arguments=arguments)

@@ -81,8 +81,8 @@ def _json(options: argparse.Namespace) -> int:
 
 def _report(problems: Sequence[Problem], arguments: Sequence[str]) -> None:
     """Print errors: as text on standard error, with ``--json`` as a document on standard output."""
-    own = arguments[: [*arguments, "--"].index("--")]  # not those of a command that follows
-    if "--json" in own:
+    own_arguments = arguments[: [*arguments, "--"].index("--")]  # not those of a command that follows
+    if "--json" in own_arguments:
         from mpicampaign.cli.json_output import document
 
         command = arguments[0] if arguments[0] in COMMANDS else None

@@ -39,9 +39,9 @@ def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
     """
     if not hasattr(options, "campaign_option"):
         return
-    given = [each for each in (options.campaign, options.campaign_option) if each is not None]
+    given = [file for file in (options.campaign, options.campaign_option) if file is not None]
     instead = next((name for name in ("results", "map") if getattr(options, name, None)), "")
-    if len({str(each) for each in given}) > 1:
+    if len({str(file) for file in given}) > 1:
         raise UserError(Problem(f"two campaign files: {given[0]} and {given[1]}", hint=hint or "give one"))
     if given and instead:
         message = f"give the campaign file {str(given[0])!r} or --{instead}, not both"
@@ -69,7 +69,7 @@ def check_there(path: Path, hint: str = "") -> None:
     """
     if path.exists() or not path.parent.is_dir():
         return
-    files = {each.stem: each for each in path.parent.iterdir() if each.suffix in _YAML}
+    files = {sibling.stem: sibling for sibling in path.parent.iterdir() if sibling.suffix in _YAML}
     near = nearest(path.stem, files)
     meant = f"did you mean {str(files[near])!r}?" if near else _files_in(path.parent)
     raise UserError(Problem("no such file", _printable(path), hint=hint or meant))

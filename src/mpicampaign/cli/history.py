@@ -102,8 +102,8 @@ def filtered(history: Overview, options: argparse.Namespace) -> Overview:
     since = _day(options.since, problems)
     if problems:
         raise UserError(problems)
-    kept = [curve for curve in history.curves if is_chosen(curve.key, options)]
-    curves = tuple(part for curve in kept if (part := _from(curve, since)).points)
+    matching = [curve for curve in history.curves if is_chosen(curve.key, options)]
+    curves = tuple(part for curve in matching if (part := _from(curve, since)).points)
     if not curves:
         raise UserError(Problem("no point matches all filters"))
     from mpicampaign.history.changes import events
@@ -116,7 +116,7 @@ def unknown_names(keys: Sequence[CurveKey], options: argparse.Namespace) -> list
     return [
         Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
         for name, of in _FILTERS.items()
-        for known in [sorted({each for key in keys for each in of(key)})]
+        for known in [sorted({known_name for key in keys for known_name in of(key)})]
         for value in getattr(options, name)
         if value.casefold() not in map(str.casefold, known)
     ]
@@ -143,5 +143,7 @@ def _from(curve: Curve, day: str) -> Curve:
     times = [point.time[:10] for point in curve.points]
     first = next((number for number, time in enumerate(times) if time >= day), len(times))
     later = (change for change in curve.changes if change.index > first)
-    moved = (replace(each, index=each.index - first, reported=each.reported - first) for each in later)
+    moved = (
+        replace(change, index=change.index - first, reported=change.reported - first) for change in later
+    )
     return replace(curve, points=curve.points[first:], changes=tuple(moved))

@@ -69,8 +69,8 @@ def run(options: argparse.Namespace) -> int:
         str(options.verbose),
     )
     skip = bool(options.folders) and not (options.recheck or options.only_copy)
-    if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
-        print_lines(said)
+    if skip and (report := unchanged(folder, state_of(folder, *settings), note)):
+        print_lines(report)
         return DONE
     account = import_folders(options.folders, chosen, folder)
     print_lines(account_text(account, options.verbose))
@@ -84,6 +84,6 @@ def run(options: argparse.Namespace) -> int:
         records, _ = records_and_tables(folder, chosen.presentation)
         results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
         print_lines(*results)
-        said = "\n".join((nothing_new, *results))
-        keep(folder, state_of(folder, *settings), said, note)
+        report = "\n".join((nothing_new, *results))
+        keep(folder, state_of(folder, *settings), report, note)
     return DONE

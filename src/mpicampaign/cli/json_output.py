@@ -54,7 +54,7 @@ def blocks_data(prepared: Prepared) -> list[dict[str, Any]]:
             "compared": state.design.compared,
             "planned": state.planned,
             "complete": state.complete,
-            "left": [left._asdict() for left in state.left],
+            "left": [block._asdict() for block in state.left],
             "runs": state.due,
         }
         for state in prepared.plan.designs

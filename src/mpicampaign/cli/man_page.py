@@ -82,8 +82,8 @@ def _roff(text: str) -> str:
     return rf"\&{safe}" if safe.startswith(".") else safe
 
 
-def _character(each: str) -> str:
-    return _SPECIAL.get(each) or (each if each.isascii() else f"\\[u{ord(each):04X}]")
+def _character(character: str) -> str:
+    return _SPECIAL.get(character) or (character if character.isascii() else f"\\[u{ord(character):04X}]")
 
 
 if __name__ == "__main__":

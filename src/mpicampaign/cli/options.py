@@ -80,7 +80,7 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Node
     from mpicampaign.run.again import again
 
     wanted = again(prepared, options.only)
-    options.host_group += [each.name for each in wanted]
+    options.host_group += [node.name for node in wanted]
     return prepared_of(options, wanted), wanted
 
 

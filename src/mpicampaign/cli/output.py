@@ -51,8 +51,10 @@ def discard_output() -> None:
 
 def doubts(prepared: Prepared, *keys: str) -> list[str]:
     """Lines about what is doubtful in the campaign file; ``keys``: only at these."""
-    warnings = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
-    return [f"warning: {each}" for each in warnings]
+    warnings = (
+        warning for warning in prepared.campaign.warnings if not keys or warning.key.split(".")[-1] in keys
+    )
+    return [f"warning: {warning}" for warning in warnings]
 
 
 def beside(prepared: Prepared) -> list[str]:

@@ -86,7 +86,7 @@ class _PrintSnakefile(argparse.Action):
 
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, _Subcommand]:
     """The parsers of all subcommands by name."""
-    [action] = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    [action] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     return dict(action.choices)
 
 

@@ -55,8 +55,8 @@ def _sights(prepared: Prepared) -> list[str]:
     from mpicampaign.base.records import RECORDS, read_records
 
     planned: dict[str, int] = {}
-    for each in prepared.plan.cases:
-        planned[each.case.benchmark] = max(planned.get(each.case.benchmark, 0), each.repeats)
+    for entry in prepared.plan.cases:
+        planned[entry.case.benchmark] = max(planned.get(entry.case.benchmark, 0), entry.repeats)
     if not (file := prepared.folder / RECORDS).is_file():
         return []
     from mpicampaign.compare.compare import compare
@@ -83,7 +83,7 @@ def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
 
     done = [run for run in prepared.selected if run.has_result]
     before = OutputsRead(prepared.folder)
-    faults = [(each, fault) for each in done if (fault := fault_of(each, before=before))]
+    faults = [(run, fault) for run in done if (fault := fault_of(run, before=before))]
     before.keep()
     return faults
 

@@ -61,8 +61,10 @@ def run(options: argparse.Namespace) -> int:
         return _report_of_import(options)
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
-    said = report_of(prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by)
-    print_lines(*([] if options.quiet else answers_of(prepared.folder, selection)), said)
+    summary = report_of(
+        prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by
+    )
+    print_lines(*([] if options.quiet else answers_of(prepared.folder, selection)), summary)
     return DONE
 
 
@@ -116,8 +118,8 @@ def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
         raise error
     made = datetime.fromtimestamp(report.stat().st_mtime).astimezone()
-    kept = f"that of {made:%Y-%m-%d %H:%M} is there: {report}"
-    return f"{system_error_text(error)}: no report is written; {kept}"
+    present = f"that of {made:%Y-%m-%d %H:%M} is there: {report}"
+    return f"{system_error_text(error)}: no report is written; {present}"
 
 
 def _report(
@@ -130,22 +132,22 @@ def _report(
 ) -> str:
     from mpicampaign.collect.unchanged_files import keep, report_folder, state_of, unchanged
 
-    formats = ("svg", *(each for each in dict.fromkeys(figures) if each != ALL))
+    formats = ("svg", *(picture for picture in dict.fromkeys(figures) if picture != ALL))
     # before the files are read: what changes meanwhile is read by the next report
     state = state_of(folder, repr(presentation), text, *sorted(figures), str(selection))
     target = report_folder(folder, selection)
-    if not recheck and (said := unchanged(target, state)):
+    if not recheck and (summary := unchanged(target, state)):
         for made in (target / "report.html", target / "tables" / "comparison.csv"):
             made.touch()  # for make and Snakemake: they are up to date
-        return said
+        return summary
     from mpicampaign.report.analyse import analyse
 
     records = analyse(folder, presentation, text, formats, ALL in figures, selection)
-    said = "\n".join([f"{counts(records)}; {target / 'report.html'}", *unread_lines(records)])
+    summary = "\n".join([f"{counts(records)}; {target / 'report.html'}", *unread_lines(records)])
     if selection:
-        said = f"only {selection}; the report of all runs is not changed\n{said}"
-    keep(target, state, said)
-    return said
+        summary = f"only {selection}; the report of all runs is not changed\n{summary}"
+    keep(target, state, summary)
+    return summary
 
 
 def _report_of_import(options: argparse.Namespace) -> int:
@@ -164,8 +166,8 @@ def _report_of_import(options: argparse.Namespace) -> int:
     figures, recheck, selection = options.figures, options.recheck, selection_of(options)
     presentation = replace(chosen.presentation, by=options.by)
     try:
-        said = _report(folder, presentation, chosen.text, figures, recheck, selection)
+        summary = _report(folder, presentation, chosen.text, figures, recheck, selection)
     except OSError as error:
-        said = _existing(folder, selection, error)
-    print_lines(*([] if options.quiet else answers_of(folder, selection)), said)
+        summary = _existing(folder, selection, error)
+    print_lines(*([] if options.quiet else answers_of(folder, selection)), summary)
     return DONE

@@ -102,7 +102,7 @@ def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         return value
     target: dict[str, Any] = schema["$defs"][value["$ref"].rsplit("/", 1)[-1]]
     texts = ("title", "description")
-    return {key: each for key, each in target.items() if key not in texts} | value
+    return {key: entry for key, entry in target.items() if key not in texts} | value
 
 
 def _meaning(key: str, value: dict[str, Any]) -> str:
@@ -111,7 +111,7 @@ def _meaning(key: str, value: dict[str, Any]) -> str:
         "" if value["title"].lower() == key.replace("_", " ") else value["title"],
         value.get("description"),
     ]
-    meaning = " ".join(f"{each.rstrip('.')}." for each in texts if each)
+    meaning = " ".join(f"{text.rstrip('.')}." for text in texts if text)
     return DOCUMENT_NAME.sub(r"[\1](\1)", meaning.replace("<", "&lt;"))
 
 
@@ -125,7 +125,7 @@ def _type(value: dict[str, Any]) -> str:
         return "list"
     if types == ["string"]:
         return ""
-    text = " or ".join(TYPES[each].removeprefix("a ") for each in types)
+    text = " or ".join(TYPES[kind].removeprefix("a ") for kind in types)
     return text + (f", at least {value['minimum']}" if "minimum" in value else "")
 
 
@@ -153,14 +153,14 @@ def _written(value: Any) -> str:
 
 def _builtin_text() -> str:
     builtin = built_in().data
-    rows = [f"- `{name}`: {each['description']}" for name, each in builtin["placements"].items()]
+    rows = [f"- `{name}`: {placement['description']}" for name, placement in builtin["placements"].items()]
     benchmarks = [name for name in builtin["benchmarks"] if not name.startswith(_OSU)]
     osu = len(builtin["benchmarks"]) - len(benchmarks)
     lists = [
         f"Benchmarks: {_names(benchmarks)}, and {osu} of OSU by their own names, such as `osu_latency`.",
         f"MPI libraries: {_names(builtin['mpis'])}.",
     ]
-    wrapped = [line for each in lists for line in ("", *_wrapped(each))]
+    wrapped = [line for names in lists for line in ("", *_wrapped(names))]
     return "\n".join([*rows, *wrapped]) + "\n"
 
 

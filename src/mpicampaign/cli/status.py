@@ -55,12 +55,12 @@ def _printed(options: argparse.Namespace) -> list[RunStatus]:
 
     prepared = prepared_of(options)
     states, older = run_states(prepared)
-    further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
+    further_lines = [further_text(prepared.plan)] if prepared.plan.disturbed else []
     lines = [
         status_text(states, older),
         *blocks_text(prepared.plan),
         *rounds_text(prepared),
-        *further,
+        *further_lines,
         *_choices(prepared),
         *beside(prepared),
     ]
@@ -81,8 +81,8 @@ def _choices(prepared: Prepared) -> list[str]:
     )
     pairs = zip(free, read, strict=True)
     chosen = ((run.case, record.metadata.get(CHOSEN_TRANSPORT)) for run, record in pairs)
-    said = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
-    times = {text: len(same) for text, same in grouped(said, str).items()}
+    choices = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
+    times = {text: len(same) for text, same in grouped(choices, str).items()}
     return [f"{text} ({counted(count, 'run')})" for text, count in times.items()]
 
 

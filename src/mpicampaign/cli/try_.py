@@ -44,19 +44,23 @@ def run(options: argparse.Namespace) -> int:
         text = options.output.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UserError(Problem(f"cannot be read: {error.strerror}", str(options.output))) from None
-    faults, whole = list(_faults(text, reading)), list(_whole(options.output, reading))
-    print_lines(*_found(text, reading), *faults, *(line for line, _ in whole))
-    return FAILED if faults or not all(good for _, good in whole) else DONE
+    faults, wholeness = list(_faults(text, reading)), list(_whole(options.output, reading))
+    print_lines(*_found(text, reading), *faults, *(line for line, _ in wholeness))
+    return FAILED if faults or not all(good for _, good in wholeness) else DONE
 
 
 def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
-    own = {name: each for name, each in campaign.benchmarks.items() if each.suite == OWN}
-    if wanted in own or (len(own) == 1 and not wanted):
-        return own[wanted or next(iter(own))]
-    if not own:
+    own_benchmarks = {
+        name: benchmark for name, benchmark in campaign.benchmarks.items() if benchmark.suite == OWN
+    }
+    if wanted in own_benchmarks or (len(own_benchmarks) == 1 and not wanted):
+        return own_benchmarks[wanted or next(iter(own_benchmarks))]
+    if not own_benchmarks:
         raise UserError(Problem("no benchmark of this campaign is of suite own", campaign.file))
     message = f"no benchmark of suite own is called {wanted!r}" if wanted else "it has several of suite own"
-    hint = did_you_mean(wanted, list(own)) if wanted else f"--benchmark {' or '.join(own)}"
+    hint = (
+        did_you_mean(wanted, list(own_benchmarks)) if wanted else f"--benchmark {' or '.join(own_benchmarks)}"
+    )
     raise UserError(Problem(message, campaign.file, key="--benchmark", hint=hint))
 
 

@@ -94,12 +94,12 @@ def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
     if not mpi.own:
         return declared
     settings = {
-        name: _settings(each)
-        for name, each in mpi.transports.items()
+        name: _settings(transport_settings)
+        for name, transport_settings in mpi.transports.items()
         if name in (SHM, "tcp", "ibv", placement.settings)
     }
     settings |= {"unbound": _settings(mpi.unbound)} if mpi.unbound else {}
-    own = {
+    description = {
         "launcher": mpi.launcher,
         "command": mpi.command,
         "pmi": mpi.pmi,
@@ -107,7 +107,7 @@ def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
         "environment": mpi.environment or "",
         **settings,
     }
-    return declared | {f"mpi.{key}": value for key, value in own.items()}
+    return declared | {f"mpi.{key}": value for key, value in description.items()}
 
 
 def _settings(settings: TransportSettings) -> dict[str, Any]:
@@ -137,8 +137,8 @@ def reading_of(benchmark: Benchmark) -> dict[str, Any]:
         return {}
     parts = ("pattern", "unit", "better", "take")
     metrics = {
-        METRIC + name: {part: getattr(each, part) for part in parts}
-        for name, each in benchmark.metrics.items()
+        METRIC + name: {part: getattr(metric, part) for part in parts}
+        for name, metric in benchmark.metrics.items()
     }
     return {
         "benchmark": benchmark.name,

@@ -145,8 +145,12 @@ def _draft(
     request = request_of(
         benchmark, job.placement, job.group, job.system, job.ranks_per_node, entry.time_limit
     )
-    inputs, kept, here = inputs_of(benchmark, request), kept_names(campaign, case), case.system in systems
-    declared, reading = declare(kept, job, benchmark, inputs), reading_of(benchmark)
+    inputs, kept_case, here = (
+        inputs_of(benchmark, request),
+        kept_names(campaign, case),
+        case.system in systems,
+    )
+    declared, reading = declare(kept_case, job, benchmark, inputs), reading_of(benchmark)
     mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
     looked = here and not mpi.not_available
     program = machine.find_program(job.system, benchmark) if looked else Program("")
@@ -156,7 +160,7 @@ def _draft(
     return Draft(
         entry,
         case,
-        kept,
+        kept_case,
         here,
         replace(job, system=replace(job.system, mpi=replace(job.system.mpi, command=mpi.command))),
         benchmark,
@@ -174,13 +178,13 @@ def _draft(
 
 def kept_names(campaign: Campaign, case: Case) -> Case:
     """The names under which the runs of a case are kept."""
-    kept = (
+    definitions = (
         campaign.systems[case.system],
         campaign.host_groups[case.host_group],
         campaign.placements[case.placement],
         campaign.benchmarks[case.benchmark],
     )
-    return Case(*(item.kept_as or item.name for item in kept))
+    return Case(*(item.kept_as or item.name for item in definitions))
 
 
 def _job(campaign: Campaign, case: Case, machine: PlanMachine) -> Job:

@@ -106,7 +106,7 @@ def _dynamic(file: BinaryIO) -> Dynamic | None:
 
 def _offset(segments: list[_Segment], address: int) -> int:
     """Where the byte of an address lies in the file."""
-    for each in segments:
-        if each.kind == _PT_LOAD and each.address <= address < each.address + each.size:
-            return each.offset + address - each.address
+    for segment in segments:
+        if segment.kind == _PT_LOAD and segment.address <= address < segment.address + segment.size:
+            return segment.offset + address - segment.address
     raise ValueError("no segment holds this address")

@@ -40,16 +40,16 @@ def inputs_of(benchmark: Benchmark, request: Request) -> tuple[Input, ...]:
     return tuple((made | files).values())
 
 
-def keep(each: Input, campaign_folder: Path) -> None:
+def keep(file: Input, campaign_folder: Path) -> None:
     """Bring it into the library, unless it is there."""
-    place = each.kept(campaign_folder)
+    place = file.kept(campaign_folder)
     if place.exists():
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    if each.source:
-        copy_whole(each.source, place)
+    if file.source:
+        copy_whole(file.source, place)
     else:
-        write_whole(place, each.text)
+        write_whole(place, file.text)
 
 
 @cache

@@ -92,14 +92,14 @@ class Job:
 def command_tokens(job: Job) -> list[str]:
     """The launch command without the program."""
     scheduler, placement = _launching(job.system), job.placement
-    further = (*job.system.launcher_options, *placement.launcher_options)
+    options = (*job.system.launcher_options, *placement.launcher_options)
     if scheduler:
         pmi, bind = job.system.mpi.pmi, placement.binding == "library"
         more = {"threads": placement.threads} if placement.threads else {}  # others' may not know them
         tokens = scheduler.launch(placement.nodes, job.ranks_per_node, pmi=pmi, bind=bind, **more)
     else:
-        tokens = _of_library(job.system).tokens(_launch(job, further))
-    return [*tokens, *further, *placement.program_prefix]
+        tokens = _of_library(job.system).tokens(_launch(job, options))
+    return [*tokens, *options, *placement.program_prefix]
 
 
 def rank_variables(system: System) -> tuple[str, str]:
@@ -140,14 +140,14 @@ def placement_variables(placement: Placement) -> dict[str, str]:
     return threads | placement.environment
 
 
-def _launch(job: Job, further: tuple[str, ...]) -> Launch:
+def _launch(job: Job, options: tuple[str, ...]) -> Launch:
     """The job as the launcher of an MPI library needs it."""
     return Launch(
         command=job.system.mpi.command,
         nodes=job.placement.nodes,
         ranks_per_node=job.ranks_per_node,
         options=tuple(job.fill(option) for settings in job.settings for option in settings.options),
-        further=further,
+        further=options,
         environment=environment(job),
         hosts=named_hosts(job),
         scheduler=job.system.scheduler,

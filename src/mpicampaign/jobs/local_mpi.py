@@ -81,9 +81,9 @@ def find_mpi(system: System) -> LocalMpi:
 @cache
 def _folders(path: str) -> tuple[str, ...]:
     """Those of a PATH, each once: /bin and /usr/bin may be the same."""
-    every = path.split(":")
-    once = {os.path.realpath(folder): folder for folder in reversed(every) if folder}
-    return tuple(folder for folder in every if folder in once.values())
+    folders = path.split(":")
+    once = {os.path.realpath(folder): folder for folder in reversed(folders) if folder}
+    return tuple(folder for folder in folders if folder in once.values())
 
 
 @cache  # asked for each case, and one call must plan and build with the same
@@ -138,9 +138,9 @@ def _of_library(wanted: _Wanted, library: MpiLibrary) -> LocalMpi:
     names = dict.fromkeys([first, *library.launcher.commands])
     names = dict.fromkeys([first, *(f"{name}.{ending}" for name in names if ending), *names])
     candidates = list(_executables(names, wanted.folders))
-    found = _first_of(candidates, lambda path: is_launcher_of(library.name, _version(path)))
-    if found:
-        return LocalMpi(Path(found).name if wanted.prefix else found)
+    launcher = _first_of(candidates, lambda path: is_launcher_of(library.name, _version(path)))
+    if launcher:
+        return LocalMpi(Path(launcher).name if wanted.prefix else launcher)
     return LocalMpi(wanted.command, not_available=_absence(wanted, library, candidates))
 
 
@@ -277,13 +277,13 @@ def _searched_last(system: System) -> Iterator[Path]:
 
 def _is_other(system: System, file: Path) -> bool:
     """Whether the loader would map another library than the system's."""
-    own = [
+    own_files = [
         path
         for name in ("lib", "lib64")
         if system.prefix
         for path in Path(system.prefix, name).glob("libmpi*")
     ]
-    if own:
-        below = file.is_relative_to(system.prefix) or file.resolve() in {path.resolve() for path in own}
+    if own_files:
+        below = file.is_relative_to(system.prefix) or file.resolve() in {path.resolve() for path in own_files}
         return not below
     return is_of(system.mpi.name, file) is False

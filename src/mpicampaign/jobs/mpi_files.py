@@ -57,14 +57,14 @@ def mapped(program: Path, soname: str, first: Iterable[Path], last: Iterable[Pat
     section = dynamic(program)
     if section is None:
         return None
-    own = section.runpath or ()
+    own_runpath = section.runpath or ()
     origin = str(program.resolve().parent)
 
     def folders() -> Iterator[Path]:
-        for folder in () if own else section.rpath:
+        for folder in () if own_runpath else section.rpath:
             yield Path(_expanded(folder, origin))
         yield from first
-        for folder in own:
+        for folder in own_runpath:
             yield Path(_expanded(folder, origin))
         yield from last
         yield from _folders_of_loader()

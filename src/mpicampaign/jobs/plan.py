@@ -61,8 +61,8 @@ class Plan(plan_file.PlanFile):
 
         ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
         """
-        each = {run.case: run.limit_seconds for run in self.runs}
-        added = (each[planned.case] for planned in self.cases for _ in range(planned.addable))
+        limits = {run.case: run.limit_seconds for run in self.runs}
+        added = (limits[planned.case] for planned in self.cases for _ in range(planned.addable))
         number, seconds = len(self.runs), self.node_seconds
         for more in sorted(added):
             if cap is not None and _hours(seconds + more) > cap:
@@ -133,8 +133,10 @@ def plan_of(
         for unit, case in asked
     ]
     runs = with_parts(run for unit, case in asked for run in planned_runs(unit, case))
-    further = (run for run in runs if run.further)
-    begun = {run.case: run.repeat for run in further if results.begun(run.kept, run.repeat, run.identity)}
+    further_runs = (run for run in runs if run.further)
+    begun = {
+        run.case: run.repeat for run in further_runs if results.begun(run.kept, run.repeat, run.identity)
+    }
     ordered = _within_cap(shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
     until_known = any(entry.repeats <= UNTIL_KNOWN or entry.race or entry.each for entry in campaign.matrix)
@@ -163,19 +165,19 @@ def _rounds(
         for unit, case in asked
         if unit.entry.each and case.whole
     ]
-    for (whole, kind), members in grouped(of_members, lambda member: member[:2]).items():
+    for (group_case, kind), members in grouped(of_members, lambda member: member[:2]).items():
         drafts = [draft for *_, draft in members]
-        own = tuple(run for draft in drafts for run in runs.get(draft.case, ()))
-        yield Rounds(whole, kind, len(drafts), own, drafts[0].not_available)
+        member_runs = tuple(run for draft in drafts for run in runs.get(draft.case, ()))
+        yield Rounds(group_case, kind, len(drafts), member_runs, drafts[0].not_available)
 
 
 def _check_different(campaign: Campaign, cases: Iterable[CaseDue[Draft]]) -> None:
     """Refuse cases that are one: their names differ, and what they declare does not."""
     first: dict[tuple[Case, str], Case] = {}
     problems = []
-    for each in cases:
-        case = each.candidate.case
-        other = first.setdefault((each.candidate.kept, each.repeats[0].identity), case)
+    for case_due in cases:
+        case = case_due.candidate.case
+        other = first.setdefault((case_due.candidate.kept, case_due.repeats[0].identity), case)
         if other != case:
             message = f"two cases of the matrix are the same run: {other} and {case}"
             hint = "let a key differ that changes the run, or remove one of them"
@@ -231,15 +233,15 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
     if cap is None:
         return runs
     seconds = sum(run.node_seconds for run in runs if not run.further)
-    kept = set()
-    further = [run for run in runs if run.further]
-    units = grouped(further, _together).values()
+    affordable = set()
+    further_runs = [run for run in runs if run.further]
+    units = grouped(further_runs, _together).values()
     for unit in sorted(units, key=lambda unit: all(run.repeat > begun.get(run.case, 0) for run in unit)):
         more = sum(run.node_seconds for run in unit)
         if _hours(seconds + more) <= cap:
             seconds += more
-            kept |= {run.identity for run in unit}
-    return tuple(run for run in runs if not run.further or run.identity in kept)
+            affordable |= {run.identity for run in unit}
+    return tuple(run for run in runs if not run.further or run.identity in affordable)
 
 
 def _together(run: Run) -> object:

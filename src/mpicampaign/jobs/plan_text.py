@@ -25,7 +25,9 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     here = ", ".join(plan.systems) or "(none here)"
     lines = [f"campaign {plan.campaign}, seed {plan.seed}, system{'s'[: len(plan.systems) > 1]} {here}"]
     lines += lists_text(plan)
-    of_benchmarks = grouped((each for each in plan.cases if not each.each), lambda each: each.case.benchmark)
+    of_benchmarks = grouped(
+        (planned for planned in plan.cases if not planned.each), lambda planned: planned.case.benchmark
+    )
     for benchmark, cases in of_benchmarks.items():
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     lines += ["", *rounds_text(plan)] if plan.rounds else []
@@ -59,7 +61,9 @@ def _when_more(plan: Plan) -> str:
 
 def lists_text(plan: Plan) -> list[str]:
     """What lists make of placements, benchmarks and host groups, and how many cases that is; in one line."""
-    cases = [each.case for each in plan.cases if not each.each] + [each.case for each in plan.rounds]
+    cases = [planned.case for planned in plan.cases if not planned.each] + [
+        planned.case for planned in plan.rounds
+    ]
     kinds = {
         "placements": [case.placement for case in cases],
         "benchmarks": [case.benchmark for case in cases],
@@ -77,15 +81,19 @@ def lists_text(plan: Plan) -> list[str]:
 def warnings_text(plan: Plan) -> list[str]:
     """What the runs of this machine's systems may suffer from, a line each."""
     here = (planned for planned in plan.cases if planned.case.system in plan.systems)
-    warnings = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
+    warnings = dict.fromkeys(
+        f"warning: {planned.case}: {text}" for planned in here for text in planned.warnings
+    )
     return [*warnings, *capped_text(plan)]
 
 
 def capped_text(plan: Plan) -> list[str]:
     """What the cap leaves out; empty where that is nothing."""
-    left = counted(plan.capped, "repeat")
-    said = f"warning: node_hours_cap leaves out {left} of cases that are not known well enough or decided on"
-    return [said] if plan.capped else []
+    repeats = counted(plan.capped, "repeat")
+    warning = (
+        f"warning: node_hours_cap leaves out {repeats} of cases that are not known well enough or decided on"
+    )
+    return [warning] if plan.capped else []
 
 
 def allocation_text(plan: Plan) -> list[str]:
@@ -96,7 +104,9 @@ def allocation_text(plan: Plan) -> list[str]:
 
 def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
     """The programs that are not on this machine, each at the benchmark that needs it."""
-    reasons = dict.fromkeys((each.case.benchmark, each.absent) for each in plan.cases if each.absent)
+    reasons = dict.fromkeys(
+        (planned.case.benchmark, planned.absent) for planned in plan.cases if planned.absent
+    )
     return [
         campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} is n/a here")
         for benchmark, reason in reasons
@@ -105,30 +115,32 @@ def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
 
 def not_available_text(plan: Plan) -> list[str]:
     """Why other cases of this machine's systems cannot be run here, a line for each reason."""
-    reasons = Counter(each.not_available for each in plan.cases if each.not_available and not each.absent)
+    reasons = Counter(
+        planned.not_available for planned in plan.cases if planned.not_available and not planned.absent
+    )
     return [f"{counted(count, 'case')} n/a on this machine: {reason}" for reason, count in reasons.items()]
 
 
 def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
-    raced = {each.block for each in plan.cases if each.compared.startswith(RACE_WITHIN)}
+    raced = {planned.block for planned in plan.cases if planned.compared.startswith(RACE_WITHIN)}
     runs = plan.further if plan.in_states else [run for run in plan.further if run.stands_in]
-    further, disturbed = sum(run.block not in raced for run in runs), plan.disturbed
-    repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
+    count, disturbed = sum(run.block not in raced for run in runs), plan.disturbed
+    repeats = f"{count or 'no'} further repeat{'' if count == 1 else 's'}"
     were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
     if plan.busy_machine == RANKED:
         return f"{were}; busy_machine: {RANKED}: they are averaged and ranked, and not repeated"
     if plan.in_states:
         return f"{repeats}, of every case, since the machine moves between states"
     text = f"{repeats}, since {were}"
-    return text if further >= disturbed else f"{text}: the campaign allows no more"
+    return text if count >= disturbed else f"{text}: the campaign allows no more"
 
 
 def blocks_text(plan: Plan) -> list[str]:
     """How far the block designs of this machine are, a line for each, and the blocks that were left."""
     lines = []
-    for each in plan.designs:
-        name, compared, _, candidates = each.design
+    for planned in plan.designs:
+        name, compared, _, candidates = planned.design
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         first = next(iter(candidates.values()))[0]
@@ -136,12 +148,14 @@ def blocks_text(plan: Plan) -> list[str]:
         reference = "" if compared == TO_DECIDE else f", compared with {named}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else reference
         if compared.startswith((RACE_WITHIN, TO_DECIDE)):
-            shape += _looks_text(each, TO_DECIDE if compared == TO_DECIDE else "race")
-        state = f"{each.complete} of {each.planned} blocks complete"
-        hours = each.due * each.run_seconds / 3600
-        runs = f"{counted(each.due, 'run')}, at most {hours:.2f} node-hours"
-        lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
-        lines += [f"  {left}" for left in each.left]
+            shape += _looks_text(planned, TO_DECIDE if compared == TO_DECIDE else "race")
+        state = f"{planned.complete} of {planned.planned} blocks complete"
+        hours = planned.due * planned.run_seconds / 3600
+        runs = f"{counted(planned.due, 'run')}, at most {hours:.2f} node-hours"
+        lines.append(
+            f"{name}: {shape}: {state}{f', {planned.missing} missing: {runs}' if planned.missing else ''}"
+        )
+        lines += [f"  {block}" for block in planned.left]
     return lines
 
 
@@ -189,7 +203,7 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
 def pending_text(plan: Plan, pending: int, title: str, when: str) -> str:
     """One line before a start: the runs to do and how long they take, or when the last one ended."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
-    if not pending and (missing := sum(each.missing for each in plan.designs)):
+    if not pending and (missing := sum(state.missing for state in plan.designs)):
         return f"{name}: nothing to do, but {missing} blocks are missing: mpicampaign status says why"
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there" + (f" ({when})" if when else "")

@@ -38,7 +38,7 @@ class PlannedCase(plan_file.CaseEntry):
 
 def planned_case(unit: Unit[Draft], case: CaseDue[Draft]) -> PlannedCase:
     """The case with its repeats."""
-    draft, design, each = case.candidate, unit.design, unit.entry.each
+    draft, design, members = case.candidate, unit.design, unit.entry.each
     return PlannedCase(
         draft.case,
         draft.benchmark.suite,
@@ -53,8 +53,8 @@ def planned_case(unit: Unit[Draft], case: CaseDue[Draft]) -> PlannedCase:
         draft.kept if draft.kept != draft.case else None,
         design.name if design else "",
         design.compared if design else "",
-        each.unit if each else "",
-        each.tolerance if each else 0.0,
+        members.unit if members else "",
+        members.tolerance if members else 0.0,
         draft.benchmark.scaling,
         unit.decided_with
         and (f"{design.name} {defined_name(draft.case.benchmark)}" if design else unit.decided_with),

@@ -176,9 +176,9 @@ class Prepared:
     def from_source(self, system: str) -> dict[Path, Benchmark]:
         """The programs that a system's selected runs need built from source, each with its benchmark."""
         runs = [run for run in self.selected if run.case.system == system]
-        own = self.campaign.systems[system].programs  # take precedence over the provider
+        programs = self.campaign.systems[system].programs  # take precedence over the provider
         sources = [run for run in runs if run.benchmark.provider.kind == "source"]
-        sources = [run for run in sources if run.benchmark.program not in own]
+        sources = [run for run in sources if run.benchmark.program not in programs]
         return {Path(run.program): run.benchmark for run in sources}
 
 
@@ -391,8 +391,8 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
         f"repeats: {campaign.repeats} (the default now: fewer meet no limit of a contract) "
         f"or repeats: {EARLIER_DEFAULT}"
     )
-    kept = [
+    matrix = [
         replace(entry, repeats=EARLIER_DEFAULT) if entry in default else entry for entry in campaign.matrix
     ]
     warnings = (*campaign.warnings, document.problem(("repeats",), message))
-    return replace(campaign, repeats=EARLIER_DEFAULT, matrix=tuple(kept), warnings=warnings)
+    return replace(campaign, repeats=EARLIER_DEFAULT, matrix=tuple(matrix), warnings=warnings)

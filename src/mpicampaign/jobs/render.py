@@ -323,8 +323,8 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
 
 def _input(file: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
     content = base64.encodebytes(file.content).decode() if inline else ""
-    kept = file.kept(campaign_folder)
-    return {"name": file.name, "file": kept, "sha256": file.sha256, "content": ShellText(content)}
+    kept_path = file.kept(campaign_folder)
+    return {"name": file.name, "file": kept_path, "sha256": file.sha256, "content": ShellText(content)}
 
 
 def minutes(time_limit: int) -> int:

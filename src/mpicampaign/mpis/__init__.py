@@ -78,14 +78,16 @@ def steers(variable: str) -> bool:
 
 def steering() -> tuple[str, ...]:
     """The prefixes of the variables that may change what an MPI library, or a layer below it, does."""
-    own = (prefix for library in MPIS.values() for prefix in library.variables)
-    return tuple(dict.fromkeys((*own, *_OF_ALL)))
+    of_libraries = (prefix for library in MPIS.values() for prefix in library.variables)
+    return tuple(dict.fromkeys((*of_libraries, *_OF_ALL)))
 
 
 def places() -> tuple[str, ...]:
     """Variables with such a prefix without which a library of the shell is not found, or does not start."""
-    own = (name for library in MPIS.values() for name in (library.prefix_variable, *library.as_root) if name)
-    return tuple(dict.fromkeys((*own, *_PLACES)))
+    of_libraries = (
+        name for library in MPIS.values() for name in (library.prefix_variable, *library.as_root) if name
+    )
+    return tuple(dict.fromkeys((*of_libraries, *_PLACES)))
 
 
 def of_launcher(name: str, variable: str) -> bool:
@@ -96,9 +98,11 @@ def of_launcher(name: str, variable: str) -> bool:
 
 def is_derived(name: str, variable: str, value: str, settings: str) -> bool:
     """Whether a library's launcher gives a variable this value by these settings: NAME=value, and options."""
-    whole = rf"{re.escape(value)}(?![^\s;])"
+    whole_value = rf"{re.escape(value)}(?![^\s;])"
     givens = (given for pattern, given in facts(name).derives.items() if re.fullmatch(pattern, variable))
-    filled = (given.replace("{name}", re.escape(variable)).replace("{value}", whole) for given in givens)
+    filled = (
+        given.replace("{name}", re.escape(variable)).replace("{value}", whole_value) for given in givens
+    )
     return any(re.search(pattern, settings) for pattern in filled)
 
 

@@ -99,8 +99,8 @@ def batches_of(
         by_shape.get(False, []), lambda run: (run.block, run.repeat if run.block else run.identity)
     )
     for block in together.values():
-        system, own = block[0].job.system, any(run.job_name in alone for run in block)
-        packs = alike.setdefault(block[0].job_name if own else _request(block), [])
+        system, is_alone = block[0].job.system, any(run.job_name in alone for run in block)
+        packs = alike.setdefault(block[0].job_name if is_alone else _request(block), [])
         if (pack := _fitting(packs, block[0])) is not None:
             pack += block
         elif places[system.defined] > 0:
@@ -134,8 +134,8 @@ def rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
     batches = []
     of_groups = grouped(runs, lambda run: (*whole_group(run), run.each and run.each.nodes_per_job))
     for several in of_groups.values():
-        system, each = several[0].job.system.defined, several[0].each
-        for part in _slices(several, each.nodes_per_job if each else None):
+        system, members = several[0].job.system.defined, several[0].each
+        for part in _slices(several, members.nodes_per_job if members else None):
             if places[system] > 0:
                 places[system] -= 1
                 batches.append(Batch((tuple(part),), rounds=True))
@@ -159,7 +159,7 @@ def _slices(runs: Sequence[Run], most: int | None) -> list[list[Run]]:
 def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
     size, case = 0 if run.block else run.job.system.pack, run.case
     free = (pack for pack in packs if len(pack) < size)
-    return next((pack for pack in free if all(each.case != case for each in pack)), None)
+    return next((pack for pack in free if all(run.case != case for run in pack)), None)
 
 
 def _request(block: Sequence[Run]) -> tuple[object, ...]:

@@ -113,10 +113,10 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
 LATER = "no further repeats now, since time_when_busy is over: the same command makes them"
 
 
-def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
+def left_out_text(postponed: Iterable[Run], where: str = "this machine is") -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
-    runs = list(left)
-    further = sum(run.further for run in runs)
+    runs = list(postponed)
+    further_repeats = sum(run.further for run in runs)
     of_cases = grouped((run for run in runs if not run.further), lambda run: run.case)
     planned = {case: [run.repeat for run in of_case] for case, of_case in of_cases.items()}
     partly = [sorted(repeats) for repeats in planned.values() if min(repeats) > 1]
@@ -126,7 +126,7 @@ def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
     )
     placements = {name: dict.fromkeys(case.placement for case in cases) for name, cases in wholly.items()}
     parts += [f"{benchmark} ({', '.join(names)})" for benchmark, names in placements.items()]
-    parts += [f"further repeats of {counted(further, 'disturbed run')}"] if further else []
+    parts += [f"further repeats of {counted(further_repeats, 'disturbed run')}"] if further_repeats else []
     later = "the same command makes them when it is quieter"
     return f"not run since {where} busy: {'; '.join(parts)}; {later}"
 

@@ -329,8 +329,8 @@ class ClusterJobs:
             return Ended(job.run, status, note)
         if (state in (DONE, BLOCK_ENDED) or not last) and waited < GRACE_SECONDS:
             return False  # its files may not be visible yet
-        if state in RETRIES and (left := self._left(job, f"job {job.id} {description}")):
-            return left
+        if state in RETRIES and (ended := self._left(job, f"job {job.id} {description}")):
+            return ended
         is_over = outage and state in (UNWRITTEN, NOT_STARTED)
         if is_over or job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += not is_over

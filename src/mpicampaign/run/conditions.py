@@ -100,20 +100,24 @@ class MachineWithResults(ThisMachine):
             return Made()
         record, has_result = self._record(case, repeat, identity, benchmark)
         made = _in_block(record, folder, time_limit, has_result)
-        left = folder / LEFT_BEHIND
-        if has_result or not left.exists():
+        mark = folder / LEFT_BEHIND
+        if has_result or not mark.exists():
             return made
-        return made._replace(state=LEFT, why=left.read_text(encoding="utf-8", errors="replace").strip())
+        return made._replace(state=LEFT, why=mark.read_text(encoding="utf-8", errors="replace").strip())
 
-    def _record(self, kept: Case, repeat: int, identity: str, benchmark: Benchmark) -> tuple[Record, bool]:
+    def _record(
+        self, kept_case: Case, repeat: int, identity: str, benchmark: Benchmark
+    ) -> tuple[Record, bool]:
         """A run, and whether it has a result: then it is read once, as a call plans after disturbed runs."""
-        folder = RunFolder(self.run_folder(kept, repeat, identity), repeat)
+        folder = RunFolder(self.run_folder(kept_case, repeat, identity), repeat)
         try:
             written = (folder.path / "result/output.txt").stat().st_mtime_ns
         except OSError:
             written = 0
         read = _read_record if written else _read_record.__wrapped__
-        return read(kept, benchmark.suite, folder, canonical(reading_of(benchmark)), written), bool(written)
+        return read(kept_case, benchmark.suite, folder, canonical(reading_of(benchmark)), written), bool(
+            written
+        )
 
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         """An output that its patterns do not fit asks for other patterns, not for more repeats."""
@@ -127,15 +131,17 @@ class MachineWithResults(ThisMachine):
         self, compared: str, candidates: Sequence[Candidate], ranked: bool
     ) -> Mapping[str, Sequence[Stage]]:
         if not race_rules(compared):
-            own = grouped(candidates, lambda each: defined_name(each.case.benchmark))
-            looked = {name: self._by_looks(of_one, ranked, in_blocks=True) for name, of_one in own.items()}
-            return {name: found.stages for name, found in looked.items()}
+            of_benchmarks = grouped(candidates, lambda candidate: defined_name(candidate.case.benchmark))
+            looked = {
+                name: self._by_looks(of_one, ranked, in_blocks=True) for name, of_one in of_benchmarks.items()
+            }
+            return {name: decision.stages for name, decision in looked.items()}
         from mpicampaign.questions.races.find import races
 
         records = [
             record
-            for each in candidates
-            for record in self._records(each, ranked, 4 * LOOKS[-1], {BLOCK: "race", COMPARED: compared})
+            for candidate in candidates
+            for record in self._records(candidate, ranked, 4 * LOOKS[-1], {BLOCK: "race", COMPARED: compared})
         ]
         [race] = races(records)
         return race.stages
@@ -148,16 +154,16 @@ class MachineWithResults(ThisMachine):
 
         most = 2 * looks_to_decide(len(candidates))[-1]
         known = {DECIDED_IN_BLOCKS: "true"} if in_blocks else {}
-        return decide_by([list(self._records(each, ranked, most, known)) for each in candidates])
+        return decide_by([list(self._records(candidate, ranked, most, known)) for candidate in candidates])
 
     def _records(
         self, candidate: Candidate, ranked: bool, most: int, known: Mapping[str, str]
     ) -> Iterable[Record]:
         """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
-        kept, identities = candidate.kept, candidate.identities
+        kept_case, identities = candidate.kept, candidate.identities
         for repeat in range(1, most + 1):
-            if repeat == 1 or self.run_folder(kept, repeat, identities[repeat]).exists():
-                record, _ = self._record(kept, repeat, identities[repeat], candidate.benchmark)
+            if repeat == 1 or self.run_folder(kept_case, repeat, identities[repeat]).exists():
+                record, _ = self._record(kept_case, repeat, identities[repeat], candidate.benchmark)
                 metadata = {**record.metadata, **known}
                 yield replace(record, case=candidate.case, ranks_busy=ranked, metadata=metadata)
 
@@ -182,8 +188,8 @@ class MachineWithResults(ThisMachine):
     @cached_property
     def _requested(self) -> dict[Case, list[RequestedRun]]:
         requested = [case for request in self._requests for case in request.cases]
-        of_cases = grouped(requested, lambda each: each[0])
-        return {case: [run for _, runs in own for run in runs] for case, own in of_cases.items()}
+        of_cases = grouped(requested, lambda case_and_runs: case_and_runs[0])
+        return {case: [run for _, runs in requests for run in runs] for case, requests in of_cases.items()}
 
     @cached_property
     def _left(self) -> frozenset[str]:
@@ -210,9 +216,11 @@ class MachineWithResults(ThisMachine):
 
         first = [(case, self._results_of(case, 0).values()) for case in cases]
         probed = [
-            (case, found) for case, found in first if any(result and result.round_trips for result in found)
+            (case, probes)
+            for case, probes in first
+            if any(result and result.round_trips for result in probes)
         ]
-        if not all(all(found) for _, found in probed) or not any(_mixes(found) for _, found in probed):
+        if not all(all(probes) for _, probes in probed) or not any(_mixes(probes) for _, probes in probed):
             return {}
         made = self._blocks_begun([case for case, _ in probed])
         results = [(case, self._results_of(case, made)) for case, _ in probed]

@@ -112,8 +112,9 @@ class TimeLeft:
 
     def expect(self, runs: Iterable[Run]) -> None:
         """Add runs that are due. When a scheduler starts its jobs is not known: theirs are left out."""
-        for run in (each for each in runs if each.job.system.local):
-            self._due.setdefault(run.kept, {})[run.label] = run
+        for run in runs:
+            if run.job.system.local:
+                self._due.setdefault(run.kept, {})[run.label] = run
 
     def ended(self, label: str) -> None:
         """Remove a run that has ended: its duration is expected of those that are alike."""

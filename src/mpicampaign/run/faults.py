@@ -141,8 +141,8 @@ def why_not_writable(folder: Path, *, write: bool = True) -> str:
         return ""
     except OSError as error:
         free = _free(folder)  # now: it may have filled meanwhile
-        left = f", {free / 1e6:.1f} MB free" if free is not None else ""
-        return f"{folder}: {error.strerror}{left}"
+        space = f", {free / 1e6:.1f} MB free" if free is not None else ""
+        return f"{folder}: {error.strerror}{space}"
     return ""
 
 

@@ -162,11 +162,11 @@ class Loop:
         entry = self._prepared.unit_of(run).entry
         return run.further and not (run.each or entry.race or entry.repeats <= UNTIL_KNOWN)
 
-    def _has_time(self, further: Sequence[Run]) -> bool:
+    def _has_time(self, further_runs: Sequence[Run]) -> bool:
         """Whether further repeats on this machine end before its time for a busy machine does."""
         limit = self._prepared.campaign.time_when_busy if self._prepared.runs_here else 0
-        needed = sum(map(self._progress.left.expected, further))
-        if not further or not limit or time.monotonic() + needed <= self._began + limit:
+        needed = sum(map(self._progress.left.expected, further_runs))
+        if not further_runs or not limit or time.monotonic() + needed <= self._began + limit:
             return True
         self._say_once(LATER)
         return False
@@ -337,10 +337,10 @@ class Loop:
     def _say_what_is_left_out(self) -> None:
         if not self._busyness.is_busy:
             return
-        left = [run for run in self._for_a_later_call if not run.further] + self._left_out
-        left += [run for run in self._prepared.pending if run.further]
-        if left:
-            self._progress.say(left_out_text(left, self._where))
+        postponed = [run for run in self._for_a_later_call if not run.further] + self._left_out
+        postponed += [run for run in self._prepared.pending if run.further]
+        if postponed:
+            self._progress.say(left_out_text(postponed, self._where))
 
 
 def _benchmark(run: Run) -> tuple[str, str]:

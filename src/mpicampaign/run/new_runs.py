@@ -131,8 +131,8 @@ def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, 
         raise _refused(prepared, names, *problems[0])
     parts = [_part(prepared, cases) for cases in compared if not _is_in_rows(prepared, cases)]
     cases = tuple(case for part in parts for case in part.cases)
-    left = tuple(identity for part in parts for identity in part.left)
-    return selection, NewRunsRequest(cases, left) if cases else None
+    left_identities = tuple(identity for part in parts for identity in part.left)
+    return selection, NewRunsRequest(cases, left_identities) if cases else None
 
 
 def _selection(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, Callable[[Case], object]]:
@@ -183,15 +183,15 @@ def _is_in_rows(prepared: Prepared, compared: RunsOfCases) -> bool:
     due = [_due(runs) for runs in compared.values()]
     if not any(due):
         return False
-    kept = {runs[0].kept for runs in compared.values()}
+    kept_cases = {runs[0].kept for runs in compared.values()}
     identities = {run.identity for runs in due for run in runs if not run.stands_in}
     for request in read_requests(prepared.folder):
         of_cases = dict(request.cases)
-        known = {run.identity for case in kept for run in of_cases.get(case, ())}
-        if kept <= of_cases.keys() and identities <= known:
+        known = {run.identity for case in kept_cases for run in of_cases.get(case, ())}
+        if kept_cases <= of_cases.keys() and identities <= known:
             return True
     rows = [{run.row for run in runs} for runs in due]
-    return all(each == rows[0] for each in rows)
+    return all(numbers == rows[0] for numbers in rows)
 
 
 def _part(prepared: Prepared, compared: RunsOfCases) -> NewRunsRequest:
@@ -199,28 +199,30 @@ def _part(prepared: Prepared, compared: RunsOfCases) -> NewRunsRequest:
     due = {case: sorted(_due(runs), key=lambda run: run.place) for case, runs in compared.items()}
     blocks = {run.repeat for runs in due.values() for run in runs if run.block}
     made = {run.repeat for runs in compared.values() for run in runs if run.has_result}
-    left = [run.identity for runs in due.values() for run in runs if run.block and run.repeat in made]
+    left_identities = [
+        run.identity for runs in due.values() for run in runs if run.block and run.repeat in made
+    ]
     rows = 0 if blocks else _rows(prepared, compared)
     last = {planned.case: len(planned.runs) for planned in prepared.plan.cases}
     cases = []
     for case, runs in compared.items():
         draft = next(one for one in prepared.unit_of(runs[0]).candidates if one.case == case)
-        own = [(run.repeat, False) for run in due[case][:rows]]
-        own += [(last[case] + number, True) for number in range(1, rows - len(own) + 1)]
+        rows_of_case = [(run.repeat, False) for run in due[case][:rows]]
+        rows_of_case += [(last[case] + number, True) for number in range(1, rows - len(rows_of_case) + 1)]
         asked = (
             RequestedRun(repeat, draft.identities[repeat], row, new)
-            for row, (repeat, new) in enumerate(own, 1)
+            for row, (repeat, new) in enumerate(rows_of_case, 1)
         )
         cases.append((draft.kept, tuple(asked)))
-    return NewRunsRequest(tuple(cases), tuple(left))
+    return NewRunsRequest(tuple(cases), tuple(left_identities))
 
 
 def request_text(request: NewRunsRequest) -> str:
     """``asked for: 12 new runs in rows with 6 that are due``."""
-    runs = [run for _, own in request.cases for run in own]
-    new, left = sum(run.new for run in runs), len(request.left)
-    if left:
-        return f"asked for: blocks anew in place of those that lack {counted(left, 'run')}"
+    runs = [run for _, of_case in request.cases for run in of_case]
+    new, left_runs = sum(run.new for run in runs), len(request.left)
+    if left_runs:
+        return f"asked for: blocks anew in place of those that lack {counted(left_runs, 'run')}"
     beside = f" with {len(runs) - new} that are due" if new < len(runs) else ""
     return f"asked for: {counted(new, 'new run')} in rows{beside}"
 

@@ -65,9 +65,9 @@ class _CopiedStream:
     def pass_on(self, reading: int) -> bool:
         """Pass on what there is; whether more may come. Once our reader left, the command's writing fails."""
         try:
-            read = left = os.read(reading, 1 << 16)
-            while left:
-                left = left[os.write(self._ours, left) :]
+            read = unwritten = os.read(reading, 1 << 16)
+            while unwritten:
+                unwritten = unwritten[os.write(self._ours, unwritten) :]
         except OSError:  # a terminal or a pipe without its other end
             return False
         self._kept += read[: MOST - len(self._kept)]
@@ -110,7 +110,7 @@ def _copy(process: subprocess.Popen[bytes], streams: Mapping[int, _CopiedStream]
             selector.register(reading, selectors.EVENT_READ)
         while selector.get_map():
             ready = [key.fd for key, _ in selector.select(SECONDS_OF_SILENCE)]
-            closed = [each for each in ready if not streams[each].pass_on(each)]
+            closed = [descriptor for descriptor in ready if not streams[descriptor].pass_on(descriptor)]
             if not ready and process.poll() is not None:
                 closed = [key.fd for key in selector.get_map().values()]
             for reading in closed:

@@ -63,9 +63,10 @@ class Progress:
 
     def started(self, label: str) -> None:
         if self._terminal:
-            left = f" ({text})" if (text := self.left.text(self.repeats_more)) else ""
+            time_left = f" ({text})" if (text := self.left.text(self.repeats_more)) else ""
             self._print(
-                self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{left}"), end=""
+                self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{time_left}"),
+                end="",
             )
 
     def say(self, message: str) -> None:
@@ -84,9 +85,9 @@ class Progress:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         line = f"[{self._done}/{self._expected}] {self._short(label)}: {text}"
         line = self._cut(line) if record.status == OK else line
-        if not self._terminal and (left := self.left.text(self.repeats_more)) != self._said_left:
-            self._said_left = left
-            line = f"{line} ({left})" if left else line
+        if not self._terminal and (time_left := self.left.text(self.repeats_more)) != self._said_left:
+            self._said_left = time_left
+            line = f"{line} ({time_left})" if time_left else line
         self._print(line, end="\n")
         if (why := record.metadata.get(WITHOUT_LOCK)) and why not in self._without_lock:
             self._without_lock.add(why)

@@ -108,7 +108,7 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
         lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
     lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
     waiting = (status for status in states if status.waits)
-    by_case = grouped(waiting, lambda each: (each.run.whole or each.run.case, each.reason))
+    by_case = grouped(waiting, lambda status: (status.run.whole or status.run.case, status.reason))
     for (case, reason), of_case in by_case.items():
         repeats = repeats_text({status.run.repeat for status in of_case})
         state = ": ".join(filter(None, (of_case[0].state, reason)))

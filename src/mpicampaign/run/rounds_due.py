@@ -109,19 +109,19 @@ def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]
     time; in a folder without write permission nothing is kept.
     """
     path, state = campaign_folder / FILE, program_state()
-    kept: dict[str, Rounds] = {}
+    rounds_of: dict[str, Rounds] = {}
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         data = json.loads(path.read_text(encoding="utf-8"))
-        kept = {
+        rounds_of = {
             str(key): {int(number): tuple(map(str, members)) for number, members in rounds.items()}
             for key, rounds in (data["rounds"].items() if data["program"] == state else ())
         }
     key = hashlib.sha256(results.encode()).hexdigest()
-    if key not in kept:
-        kept[key] = find()
+    if key not in rounds_of:
+        rounds_of[key] = find()
         with suppress(OSError):
-            write_whole(path, json.dumps({"program": state, "rounds": kept}) + "\n")
-    return kept[key]
+            write_whole(path, json.dumps({"program": state, "rounds": rounds_of}) + "\n")
+    return rounds_of[key]
 
 
 def _asked(

@@ -39,11 +39,11 @@ def ignored_lines(scheduler: Scheduler) -> list[str]:
     Those that an allocation around us set are of no interest to anybody.
     """
     queue = scheduler if isinstance(scheduler, BatchScheduler) else None
-    kept, outer = places(), allocation()
+    needed, outer = places(), allocation()
     ignored = [
         name
         for name in sorted(os.environ)
-        if (steers(name) and name not in kept) or (queue and queue.ignores(name))
+        if (steers(name) and name not in needed) or (queue and queue.ignores(name))
         if not (outer and name.startswith(outer.variables))
     ]
     if not ignored:

@@ -77,8 +77,8 @@ def _of_ticks(campaign: str, folder: Path, log: TickLog) -> Iterator[Sample]:
     if made and isinstance(status := made[-1].data.get("status"), int):
         yield Sample("tick_status", "Exit status of the last tick", "", labels, status)
     yield Sample("tick_failures", "Ticks since the last one without failures", "", labels, failures)
-    found = number_reported(folder / FOLDER / CHANGES)
-    yield Sample("changes", "Changes that ticks have reported so far", "", labels, found)
+    changes = number_reported(folder / FOLDER / CHANGES)
+    yield Sample("changes", "Changes that ticks have reported so far", "", labels, changes)
 
 
 def _of_records(campaign: str, file: Path) -> Iterator[Sample]:

@@ -24,12 +24,12 @@ class Times(NamedTuple):
 
 def times_of(schedule: Schedule) -> Times:
     """The times at which cron calls the tick, by the local clock."""
-    every = schedule.every // 60
-    if every % HOUR:
-        step = gcd(every, HOUR)
+    minutes = schedule.every // 60
+    if minutes % HOUR:
+        step = gcd(minutes, HOUR)
         return Times(f"*/{step} * * * *" if step > 1 else "* * * * *", step)
-    if every % DAY:
-        hours = gcd(every // HOUR, DAY // HOUR)
+    if minutes % DAY:
+        hours = gcd(minutes // HOUR, DAY // HOUR)
         return Times(f"0 */{hours} * * *" if hours > 1 else "0 * * * *", hours * HOUR)
     hour, minute = divmod(schedule.at, HOUR)
     return Times(f"{minute} {hour} * * *", DAY)

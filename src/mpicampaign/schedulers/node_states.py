@@ -22,13 +22,15 @@ def states_path(campaign_folder: Path, machine: Machine, scheduler: str) -> Path
 def node_states(campaign_folder: Path, machine: Machine) -> dict[str, NodeState]:
     """The states of the nodes when a job of theirs was last submitted or ended."""
     texts = _texts(campaign_folder, machine, ".nodes")
-    return {node: state for said, text in texts for node, state in said.listed_states(text).items()}
+    return {node: state for scheduler, text in texts for node, state in scheduler.listed_states(text).items()}
 
 
 def switches(campaign_folder: Path, machine: Machine) -> dict[str, str]:
     """The leaf switch of each node, where the scheduler knows them."""
     texts = _texts(campaign_folder, machine, ".topology")
-    return {node: switch for said, text in texts for node, switch in said.read_topology(text).items()}
+    return {
+        node: switch for scheduler, text in texts for node, switch in scheduler.read_topology(text).items()
+    }
 
 
 def _texts(campaign_folder: Path, machine: Machine, ending: str) -> Iterator[tuple[Scheduler, str]]:

@@ -187,7 +187,7 @@ class Scheduler(ABC):
         fields = (line.split("|", 2) for line in text.splitlines())
         return {
             name: NodeState(self.usable(state), state, "" if reason.strip() == "none" else reason.strip())
-            for name, state, reason in (each for each in fields if len(each) == 3)
+            for name, state, reason in (row for row in fields if len(row) == 3)
             if state not in ("STATE", "STATUS")
         }
 

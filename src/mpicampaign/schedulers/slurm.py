@@ -165,7 +165,10 @@ class Slurm(BatchScheduler):
     def own_option(self, token: str) -> str:
         name = token.split("=")[0]
         if name.startswith("--"):  # sbatch accepts abbreviations
-            return min((own for own in _SCRIPT_OPTIONS if len(name) > 2 and own.startswith(name)), default="")
+            return min(
+                (option for option in _SCRIPT_OPTIONS if len(name) > 2 and option.startswith(name)),
+                default="",
+            )
         letter = _SHORT_OPTION.match(token)
         return option if letter and (option := f"-{letter[1]}") in _SCRIPT_OPTIONS else ""
 

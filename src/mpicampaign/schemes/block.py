@@ -147,8 +147,8 @@ class DesignState:
     @property
     def _of_most_lacking(self) -> tuple[int, int]:
         counts = (sum(block.is_complete for block in blocks) for blocks in self.blocks)
-        each = zip(self.planned_blocks, counts, strict=True)
-        return max((max(planned - count, 0), planned) for planned, count in each)
+        planned_and_made = zip(self.planned_blocks, counts, strict=True)
+        return max((max(planned - count, 0), planned) for planned, count in planned_and_made)
 
     @property
     def complete(self) -> int:

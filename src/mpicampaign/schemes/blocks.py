@@ -43,11 +43,11 @@ class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
     def __missing__(self, repeat: int) -> BlockRuns:
         limit = self._unit.entry.time_limit
         made = {
-            each.case: self._results.in_block(
-                each.kept, repeat, each.identities[repeat], each.benchmark, limit
+            candidate.case: self._results.in_block(
+                candidate.kept, repeat, candidate.identities[repeat], candidate.benchmark, limit
             )
-            for each in self.candidates
-            if each.is_made_here
+            for candidate in self.candidates
+            if candidate.is_made_here
         }
         self[repeat] = BlockRuns(repeat, made, self.candidates[0].keeps_nodes, self._unit.ranked)
         return self[repeat]
@@ -89,10 +89,10 @@ def due(unit: Unit[C], design: Design, results: Results) -> Due[C]:
     stages_of, cases = _stages(unit, design, results), []
     for name, names in design.candidates.items():
         of_benchmark = [candidates[case] for case in names]
-        every = Stage(frozenset(range(len(names))), unit.planned, 0)
+        all_candidates = Stage(frozenset(range(len(names))), unit.planned, 0)
         stages = [
             BlocksOfStage(unit, [of_benchmark[place] for place in sorted(stage.running)], results, stage)
-            for stage in stages_of.get(name, [every])
+            for stage in stages_of.get(name, [all_candidates])
         ]
         for stage, following in pairwise(stages):
             stage.end = following.stage.after  # what is behind the last block that counted is not due

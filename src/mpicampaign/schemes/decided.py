@@ -20,12 +20,15 @@ def due(unit: Unit[C], results: Results) -> Due[C]:
     here = [candidate for candidate in unit.candidates if candidate.is_made_here]
     decided = results.decided(here, unit.ranked) if len(here) > 1 else NOTHING_DECIDED
     rows = [decided.rows.get(candidate.case, unit.planned) for candidate in unit.candidates]
-    repeats = [_Repeats(*each, unit, results) for each in zip(unit.candidates, rows, strict=True)]
-    running = [each for each in repeats if each.candidate.case in decided.running]
-    beyond = max((each.beyond for each in running), default=0)
-    if decided.lacking and all(each.made >= each.planned + beyond for each in running):
+    repeats = [
+        _Repeats(candidate, of_candidate, unit, results)
+        for candidate, of_candidate in zip(unit.candidates, rows, strict=True)
+    ]
+    running = [case for case in repeats if case.candidate.case in decided.running]
+    beyond = max((case.beyond for case in running), default=0)
+    if decided.lacking and all(case.made >= case.planned + beyond for case in running):
         beyond += decided.lacking
-    return Due([each.due(beyond if each in running else each.beyond) for each in repeats])
+    return Due([case.due(beyond if case in running else case.beyond) for case in repeats])
 
 
 class _Repeats(Generic[C]):

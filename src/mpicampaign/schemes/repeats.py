@@ -114,11 +114,11 @@ def repeats_of(
     conditions = [condition_of_repeat(repeat) for repeat in range(1, max(planned, *rows) + 1)]
     while True:
         lost, again = conditions.count(LEFT), conditions.count(AGAIN)
-        disturbed, further = again + conditions.count(DISTURBED), len(conditions) - planned
-        enough = further >= lost + min(limit, disturbed)
+        disturbed, further_repeats = again + conditions.count(DISTURBED), len(conditions) - planned
+        enough = further_repeats >= lost + min(limit, disturbed)
         condition = "" if enough else condition_of_repeat(len(conditions) + 1)
-        if enough or (made_only and not condition and further >= lost + min(limit, again)):
-            return Repeats(planned, further, disturbed, lost, _stand_ins(conditions, rows))
+        if enough or (made_only and not condition and further_repeats >= lost + min(limit, again)):
+            return Repeats(planned, further_repeats, disturbed, lost, _stand_ins(conditions, rows))
         conditions.append(condition)
 
 

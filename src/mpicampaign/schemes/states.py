@@ -21,13 +21,13 @@ def further_in_states(
     return results.blocks([_in_states(campaign, case) for case in cases])
 
 
-def extended(case: CaseDue[C], further: int) -> CaseDue[C]:
+def extended(case: CaseDue[C], count: int) -> CaseDue[C]:
     """The case with so many further repeats, those that it has for disturbed runs among them."""
     planned = sum(not run.further for run in case.repeats)
     identities = case.candidate.identities
     more = tuple(
         RunEntry(n, identities[n], further=True, left=case.closes(n))
-        for n in range(len(case.repeats) + 1, planned + case.lost + further + 1)
+        for n in range(len(case.repeats) + 1, planned + case.lost + count + 1)
     )
     return replace(case, repeats=(*case.repeats, *more), addable=max(case.addable - len(more), 0))
 

@@ -235,10 +235,10 @@ def _libraries(modules: list[SiteLibrary], groups: Sequence[NodeGroup]) -> tuple
         if library and library not in libraries and not path.startswith(f"{sys.prefix}/"):
             libraries.append(library)
     libraries.sort(key=lambda library: not library.mpi)
-    own = [SiteLibrary(WHEEL, about="that of the Python environment")] if _has_wheel() else []
-    with_mpi = own or any(library.mpi for library in libraries)
+    wheels = [SiteLibrary(WHEEL, about="that of the Python environment")] if _has_wheel() else []
+    with_mpi = wheels or any(library.mpi for library in libraries)
     known = [] if with_mpi else [SiteLibrary(WHEEL, about=f"none: {how_to_install('mpi')}")]
-    return (*own, *known, *libraries)
+    return (*wheels, *known, *libraries)
 
 
 def _lacking(proposed: SiteLibrary) -> list[str]:

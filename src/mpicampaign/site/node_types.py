@@ -95,7 +95,7 @@ def _gathered(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]
     """Each item is put to the first list that begins with one like it."""
     lists: list[list[T]] = []
     for item in items:
-        like = next((each for each in lists if alike(each[0], item)), None)
+        like = next((items_alike for items_alike in lists if alike(items_alike[0], item)), None)
         if like is None:
             lists.append([item])
         else:

@@ -147,8 +147,8 @@ class _Probes:
 
     def _absence(self, job: _Job, seconds: float) -> str:
         """Why a job left no output."""
-        said = [job.queued.native_state, job.queued.reason] if job.queued else ["unknown"]
-        state = printable(", ".join(filter(None, said)))
+        states = [job.queued.native_state, job.queued.reason] if job.queued else ["unknown"]
+        state = printable(", ".join(filter(None, states)))
         if job.ended is None:
             verb = "ended" if job.queued and job.queued.state == RUNNING else "started"
             limit = format_duration(seconds)
