@@ -13,7 +13,7 @@ from mpicampaign.base.records import OK, read_records
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import bench, main, run
 from mpicampaign.schedulers import SCHEDULERS
-from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.schedulers.listings import Node, NodeClass
 from mpicampaign.site import examine
 from mpicampaign.site.campaign_file import WHEEL
 from mpicampaign.site.facts import NodeGroup, NodeProbe, Site, SiteLibrary

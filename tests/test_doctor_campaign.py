@@ -18,7 +18,7 @@ from minicluster import MiniCluster
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign
 from mpicampaign.schedulers import SCHEDULERS
-from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
+from mpicampaign.schedulers.listings import Node, NodeClass, Queue
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 from mpicampaign.schedulers.slurm import read_nodes
 from mpicampaign.site.campaign_file import campaign_text, refusal

@@ -13,7 +13,7 @@ import pytest
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
-from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.schedulers.listings import Node, NodeClass
 from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port
 from mpicampaign.site.names import module_names, mpi_modules
 from mpicampaign.site.node_types import joined, node_classes, parts

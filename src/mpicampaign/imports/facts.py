@@ -22,7 +22,7 @@ from mpicampaign.imports.job_script import (
 )
 from mpicampaign.mpis import library_version, listed_hosts, providers_of_any, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.schedulers.scheduler import JobReport
+from mpicampaign.schedulers.listings import JobReport
 from mpicampaign.suites import SUITES, OutputError, Part, above_banner, detect_suite, suite_of
 
 FACTS = {

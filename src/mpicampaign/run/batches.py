@@ -22,8 +22,8 @@ from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_te
 from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.schedulers import BatchScheduler, Scheduler
+from mpicampaign.schedulers.listings import QueuedJob
 from mpicampaign.schedulers.node_states import states_path
-from mpicampaign.schedulers.scheduler import QueuedJob
 
 FOLDER = "batches"
 ABSENT = "not measured"  # begins the reason of a run of `each` of which a node cannot be had

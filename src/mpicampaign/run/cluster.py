@@ -20,8 +20,8 @@ from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.faults import Faults
 from mpicampaign.run.scheduler_calls import Query, caller, submitting, usable
 from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.schedulers.listings import NodeState, QueuedJob
 from mpicampaign.schedulers.node_states import node_states
-from mpicampaign.schedulers.scheduler import NodeState, QueuedJob
 
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 

@@ -16,7 +16,7 @@ from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
 from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
 from mpicampaign.run.submission import Submission
-from mpicampaign.schedulers.scheduler import (
+from mpicampaign.schedulers.listings import (
     CANCELLED,
     DONE,
     FAILED,

@@ -18,8 +18,8 @@ from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
 from mpicampaign.schedulers import BatchScheduler, batch_scheduler
+from mpicampaign.schedulers.listings import IN_THE_QUEUE, QueuedJob
 from mpicampaign.schedulers.node_states import node_states
-from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, QueuedJob
 
 NOT_SUBMITTED = "not submitted"
 NOT_RUN = "not run"  # where there is no scheduler to submit it to

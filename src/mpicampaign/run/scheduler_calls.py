@@ -18,7 +18,7 @@ from mpicampaign.base.yaml_lines import printable
 from mpicampaign.mpis import places, steers
 from mpicampaign.run.batches import runs_in_queue
 from mpicampaign.schedulers import BatchScheduler, Scheduler
-from mpicampaign.schedulers.scheduler import ACTIVE, IN_THE_QUEUE, UNKNOWN, QueuedJob
+from mpicampaign.schedulers.listings import ACTIVE, IN_THE_QUEUE, UNKNOWN, QueuedJob
 
 BUSY = re.compile(
     r"contact|timed? ?out|temporar|try (again|later)|not (respond|answer)|backlog|busy|connection refused",

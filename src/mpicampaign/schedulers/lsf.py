@@ -18,25 +18,16 @@ from typing import Any, ClassVar
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import line_of
-from mpicampaign.base.yaml_lines import printable
-from mpicampaign.schedulers.scheduler import (
-    BatchScheduler,
-    JobReport,
-    Node,
-    NodeClass,
-    NodeState,
-    Queue,
-    QueuedJob,
-    by_native_state,
-    is_job,
-)
+from mpicampaign.schedulers import listings
+from mpicampaign.schedulers.listings import JobReport, Node, NodeClass, NodeState, Queue, QueuedJob, first
+from mpicampaign.schedulers.scheduler import BatchScheduler
 
 _PLAIN = ["jobid", "stat", "job_name"]
 _SCRIPT_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
 # Page "LSF terms and concepts". EXIT covers any exit status but 0, kills and limits; the exit reason has the
 # details. A job whose host does not answer is UNKWN, and goes on when the host is back. If it is killed
 # meanwhile, it is ZOMBI, and EXIT when the host is back: such a job is not tried again.
-_STATE_OF = by_native_state(
+_STATE_OF = listings.by_native_state(
     {
         "queued": "PEND WAIT",
         "held": "PSUSP",
@@ -47,7 +38,7 @@ _STATE_OF = by_native_state(
     }
 )
 # Page "Termination reasons displayed by bacct, bhist, and bjobs"; any other reason is a failure.
-_END_OF = by_native_state(
+_END_OF = listings.by_native_state(
     {
         "timeout": "TERM_RUNLIMIT TERM_CPULIMIT TERM_DEADLINE",
         "out of memory": "TERM_MEMLIMIT TERM_SWAP",
@@ -162,11 +153,12 @@ class Lsf(BatchScheduler):
         """
         lines = [*filter(str.strip, text.splitlines())]
         if lines and lines[0].lower().split() == _PLAIN:
-            return [_plain_job(line) for line in lines[1:]]
+            plain = (listings.job_fields(line, 3, None) for line in lines[1:])
+            return [_queued_job(number, native, "", name, "") for number, native, name in plain]
         jobs: list[QueuedJob] = []
         for line in lines:
             fields = [field.strip() for field in line.split("|", 4)]
-            if is_job(line) and len(fields) == 5:
+            if listings.is_job(line) and len(fields) == 5:
                 jobs.append(_queued_job(*fields))
             elif not jobs and (line is not lines[0] or (fields[0], len(fields)) != ("JOBID", 5)):
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
@@ -194,12 +186,12 @@ class Lsf(BatchScheduler):
 
     def read_submitted(self, text: str) -> str:
         """From ``Job <4711> is submitted to queue <normal>.``; a site may print further lines."""
-        return _first(re.compile(r"^Job <([0-9]+)> is submitted", re.MULTILINE), text)
+        return first(re.compile(r"^Job <([0-9]+)> is submitted", re.MULTILINE), text)
 
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
         match = re.search(r"^Default Queues?:\s*(.*)$", answers["bparams"], re.MULTILINE)
         defaults = match[1].split() if match else ()
-        rows = _table(answers["bqueues"], "bqueues", "QUEUE_NAME", "STATUS")
+        rows = listings.rows_of_table(answers["bqueues"], "bqueues", "QUEUE_NAME", "STATUS")
         states = ((row["QUEUE_NAME"], row["STATUS"] == "Open:Active") for row in rows)
         queues = [Queue(name, name in defaults, is_open) for name, is_open in states]
         return sorted(queues, key=lambda queue: (not queue.default, not queue.open))
@@ -212,7 +204,7 @@ class Lsf(BatchScheduler):
         used = list(wanted) or [queue.name for queue in self.queues(answers) if queue.open][:1]
         if not used:
             raise UnreadableError("bqueues shows no queue that is open and active")
-        rows = _table(answers["bhosts"], "bhosts", "HOST_NAME", "STATUS")
+        rows = listings.rows_of_table(answers["bhosts"], "bhosts", "HOST_NAME", "STATUS")
         state = {row["HOST_NAME"]: row["STATUS"] for row in rows}
         nodes = [
             Node(
@@ -223,7 +215,7 @@ class Lsf(BatchScheduler):
                 memory=_memory(row.get("maxmem", "")),
                 model=row["model"],
             )
-            for row in _table(answers["lshosts"], "lshosts", "HOST_NAME", "model", "ncpus")
+            for row in listings.rows_of_table(answers["lshosts"], "lshosts", "HOST_NAME", "model", "ncpus")
             if state.get(name := row["HOST_NAME"], "unavail") != "unavail"
         ]
         return dict.fromkeys(used, nodes)
@@ -246,10 +238,10 @@ class Lsf(BatchScheduler):
         output = _OUTPUT.search(text, start.start())
         head = text[start.start() : output.end() if output else len(text)]
         subject = match.groupdict("") if (match := _SUBJECT.search(head)) else {}
-        where, started = _first(_EXECUTED, head), _first(_STARTED, head)
+        where, started = first(_EXECUTED, head), first(_STARTED, head)
         # queue, user and cluster are in brackets, too
         hosts = _HOST.findall(re.sub(r"(?:in queue|as user|in cluster) <[^<>]*>", "", where))
-        exited, state = _first(_EXITED, head), subject.get("state", "")
+        exited, state = first(_EXITED, head), subject.get("state", "")
         trouble = [state] if state not in ("", self.report_done) else []
         trouble += [": ".join(filter(None, reason)).rstrip(".") for reason in _TERMINATED.findall(head)]
         trouble += [f"exit code {exited}"] if exited else []
@@ -258,21 +250,12 @@ class Lsf(BatchScheduler):
             name=subject.get("name", ""),
             cluster=subject.get("cluster", ""),
             state=state,
-            queue=_first(_QUEUE, where),
+            queue=first(_QUEUE, where),
             hosts=tuple((name, int(slots) if slots else None) for slots, name in hosts),
             started="" if started.startswith("Results reported") else started,
-            script=_first(_SCRIPT, head),
+            script=first(_SCRIPT, head),
             trouble=", ".join(trouble),
         )
-
-
-def _plain_job(row: str) -> QueuedJob:
-    """A name may contain spaces, so it comes last."""
-    fields = row.split(None, 2)
-    if len(fields) != 3 or not fields[0].partition("[")[0].isdecimal():
-        raise UnreadableError(f"not a line of the job list: {row[:100]!r}")
-    number, native, name = fields
-    return _queued_job(number, native, "", name.strip(), "")
 
 
 def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
@@ -292,44 +275,18 @@ def _memory(text: str) -> int | None:
     return int(float(match[1]) * _UNITS[match[2]]) if match else None
 
 
-def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
-    """The rows of a table under the line that names its columns, which may be repeated.
-
-    Its last column, RESOURCES, may contain spaces, or be empty.
-    """
-    lines = [line for line in output.splitlines() if line.strip()]
-    start = next((n for n, line in enumerate(lines) if {*needed} <= {*line.split()}), None)
-    if start is None:
-        first = printable(lines[0])[:200] if lines else ""
-        raise UnreadableError(f"{command} printed no columns {', '.join(needed)}: {first!r}")
-    columns, rows = lines[start].split(), []
-    for line in (line for line in lines[start:] if line.split() != columns):
-        fields = line.split(None, len(columns) - 1)
-        if len(fields) < len(columns) - 1:
-            raise UnreadableError(f"{command} printed an unexpected line: {printable(line)[:200]!r}")
-        row = dict.fromkeys(columns, "") | dict(zip(columns, fields, strict=False))
-        rows.append(row | {"RESOURCES": row.get("RESOURCES", "").strip()})
-    return rows
-
-
 def _check_no_second_report(text: str) -> None:
     """Refuse the reports of several jobs; the message says where the first output ends."""
     if text.count("Subject: Job ") < 2 or len(reports := list(_REPORT.finditer(text))) < 2:
         return
-    first, second = reports[:2]
-    above = text.find(_ABOVE, 0, second.start())
+    earlier, later = reports[:2]
+    above = text.find(_ABOVE, 0, later.start())
     where = "there" if above < 0 else f"behind line {line_of(text, above)}"
     raise UnreadableError(
-        f"line {line_of(text, second.start())}: a second LSF job report, of job {second[1]} after "
-        f"{first[1]}: bsub -o appends unless the file's name has %J; split the file {where} and import the "
+        f"line {line_of(text, later.start())}: a second LSF job report, of job {later[1]} after "
+        f"{earlier[1]}: bsub -o appends unless the file's name has %J; split the file {where} and import the "
         "parts"
     )
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    """What the pattern's group matches first; empty where it does not."""
-    match = pattern.search(text)
-    return match[1] if match else ""
 
 
 SCHEDULER = Lsf()

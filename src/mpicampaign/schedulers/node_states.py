@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mpicampaign.schedulers import SCHEDULERS, Scheduler
-from mpicampaign.schedulers.scheduler import NodeState
+from mpicampaign.schedulers.listings import NodeState
 
 Machine = tuple[str, str]  # system and host group, as the campaign file defines them
 

@@ -7,126 +7,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar
 
-# The states of a job, whatever its scheduler calls them. Any other state is UNKNOWN, never a success.
-QUEUED, RUNNING, DONE, UNKNOWN = "queued", "running", "done", "unknown"
-FAILED, CANCELLED, TIMEOUT, OUT_OF_MEMORY = "failed", "cancelled", "timeout", "out of memory"
-NODE_FAIL, PREEMPTED, LAUNCH_FAILED = "node failure", "preempted", "launch failure"
-NOT_STARTED = "script not started"  # and the job has ended
-HELD = "held"  # waits until somebody releases it
-_Open = Literal["queued", "running", "held", "unknown", "launch failure"]
-_Over = Literal["done", "failed", "cancelled", "timeout", "out of memory", "node failure", "preempted"]
-JobState = _Open | _Over | Literal["script not started"]
-ACTIVE = (QUEUED, RUNNING, HELD)
-# Jobs that may still run, or keep their place in the queue.
-IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
-
-
-class QueuedJob(NamedTuple):
-    """A job as the scheduler lists it; ``native_state`` and ``reason`` are in its own terms.
-
-    ``exit_status``: of its script, where the scheduler was asked for this job alone and says it.
-    """
-
-    id: str
-    name: str
-    state: str
-    native_state: str
-    reason: str = ""
-    exit_status: int | None = None
-
-    @property
-    def description(self) -> str:
-        """State and reason in the scheduler's terms, such as ``PENDING (Resources)``."""
-        return f"{self.native_state} ({self.reason})" if self.reason else self.native_state
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A partition or queue; ``time_limit`` is in the scheduler's format."""
-
-    name: str
-    default: bool
-    open: bool
-    time_limit: str = ""
-    notes: tuple[str, ...] = ()
-
-
-class Node(NamedTuple):
-    """A node as the scheduler reports it; what it does not report is None or empty."""
-
-    name: str
-    usable: bool = True  # neither down nor drained
-    features: tuple[str, ...] = ()
-    sockets: int | None = None
-    cores: int | None = None
-    cpus: int | None = None  # as the scheduler counts them
-    memory: int | None = None  # in bytes
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeClass:
-    """Like nodes of one partition or queue; ``others``: its further nodes."""
-
-    queue: str  # partition or queue
-    members: tuple[Node, ...]
-    others: tuple[Node, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(node.name for node in self.members)
-
-    @property
-    def usable(self) -> int:
-        """How many can get jobs now."""
-        return sum(node.usable for node in self.members)
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Those that all members have."""
-        first, *rest = (node.features for node in self.members)
-        return tuple(sorted(set(first).intersection(*rest)))
-
-    def only(self, members: Iterable[Node]) -> NodeClass:
-        """Some nodes of the queue; all other nodes are the others."""
-        chosen = tuple(members)
-        names = {node.name for node in chosen}
-        rest = (node for node in (*self.members, *self.others) if node.name not in names)
-        return replace(self, members=chosen, others=tuple(rest))
-
-
-class NodeState(NamedTuple):
-    """Whether a node gets jobs now, its state in the scheduler's terms, and the reason, or empty."""
-
-    usable: bool
-    native_state: str
-    reason: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.native_state} ({self.reason})" if self.reason else self.native_state
-
-
-class JobReport(NamedTuple):
-    """What a scheduler wrote around a job's output; what it leaves out is empty.
-
-    ``hosts`` are names with slots, in order; ``script`` is the job script, where it is quoted.
-    """
-
-    job_id: str
-    name: str
-    cluster: str
-    state: str
-    queue: str
-    hosts: tuple[tuple[str, int | None], ...]
-    started: str
-    script: str
-    trouble: str
+from mpicampaign.schedulers.listings import *  # noqa: F403 - schedulers of other packages find all here
+from mpicampaign.schedulers.listings import JobReport, Node, NodeClass, NodeState, Queue, QueuedJob
 
 
 class Scheduler(ABC):
@@ -237,6 +123,11 @@ class BatchScheduler(Scheduler):
     script_endings: tuple[str, ...] = ()  # of the names of job scripts
     cluster_variables: tuple[str, ...] = ()  # environment variables that name the cluster
     report_done = ""  # the state in its reports of a job that ended well
+    # The option that names a job's output, what stands for the job's number in it, with a pattern of such
+    # numbers in a group, and its default.
+    output_option = ""
+    output_numbers: ClassVar[Mapping[str, str]] = {}
+    output_name = re.compile("(?!)")
 
     # Directives
 
@@ -369,11 +260,17 @@ class BatchScheduler(Scheduler):
         return {self.long_names.get(name, name): value for name, value in options.items()}
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
-        """The job's number in the name of an output; empty where there is none.
+        """The job's number in the name of an output, such as 1234_7 of an array; empty where there is none.
 
         ``directives``: those of its script, where the script is known to be for this scheduler.
         """
-        return ""
+        given = directives.get(self.output_option, "").rpartition("/")[2]
+        parts = re.split(r"(%A_%a|%.)", given)
+        numbers = self.output_numbers
+        patterns = (numbers.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
+        pattern = re.compile("".join(patterns)) if numbers.keys() & parts else self.output_name
+        match = pattern.fullmatch(name) or self.output_name.fullmatch(name)
+        return match[1] if match else ""
 
     def read_report(self, text: str) -> JobReport | None:
         """What it wrote around an output; None where there is nothing.
@@ -384,13 +281,3 @@ class BatchScheduler(Scheduler):
             where there are reports of several jobs: it is unclear which one describes the output.
         """
         return None
-
-
-def by_native_state(states: Mapping[JobState, str]) -> dict[str, JobState]:
-    """The state for each of a scheduler's own states, from a list of these for each state."""
-    return {native: state for state, natives in states.items() for native in natives.split()}
-
-
-def is_job(line: str) -> bool:
-    """Whether a line begins with a job's number, be it of an array (12_[0-3,7%2]) or a part (12+1)."""
-    return re.match(r"[0-9][0-9_+\[\],%-]*\s*\|", line) is not None

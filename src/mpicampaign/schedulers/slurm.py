@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,24 +11,22 @@ from typing import Any, ClassVar
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.yaml_lines import printable
-from mpicampaign.schedulers.scheduler import (
-    BatchScheduler,
-    JobState,
-    Node,
-    NodeClass,
-    Queue,
-    QueuedJob,
-    by_native_state,
-    is_job,
-)
+from mpicampaign.schedulers import listings
+from mpicampaign.schedulers.listings import JobState, Node, NodeClass, Queue, QueuedJob
+from mpicampaign.schedulers.scheduler import BatchScheduler
 
+# Of a host group, in the order of job scripts.
+_OPTIONS = (
+    *("partition", "constraint", "nodelist", "reservation", "account", "qos", "licenses", "hint"),
+    *("threads-per-core", "mem", "gres", "switches"),
+)
 _SCRIPT_OPTIONS = {
     *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
     *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
 }
 # One argument may hold several letters; the last may have a value: -HN7 is -H -N 7.
 _SHORT_OPTION = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
-_STATE_OF = by_native_state(
+_STATE_OF = listings.by_native_state(
     {
         "queued": "PENDING CONFIGURING REQUEUED REQUEUE_FED",
         "held": "REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
@@ -56,23 +53,17 @@ _SHOWN = re.compile(
     r".*?JobName=(?P<name>.*?) UserId=.*? JobState=(?P<state>\S+) Reason=(?P<reason>\S*)"
     r" .*?ExitCode=(?P<exit>\d+):"
 )
-# The node could not start the script, such as when it can't open its log.
-_NEVER_STARTED = ("FAILED", "JobLaunchFailure")
 _HEADER = re.compile(r"JOBID\|STATE\|REASON\|NAME\s*|NODELIST\|PARTITION\|.*\|STATE\s*")
-_NO_MEMORY = 1  # in MB: Slurm's default for nodes without RealMemory
+_ALL = ("ALL", "(null)")
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
+_SUBMITTED = re.compile(r"^([0-9]+)(?:;\S*)?\s*$", re.MULTILINE)
 _LIMIT = re.compile(r"(?:([0-9]{1,5})-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):[0-9]{2}")
 # A star: the node does not respond. With other marks (~ powered down, # powering up) it gets jobs, as it does
 # in power saving (powered_down).
-_OUT_OF_USE = re.compile(
-    r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future|\*$", re.I
-)
-_OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
+_OUT_OF_USE = re.compile(r"(?<!power_)(?<!ed_)(?<!ing_)down|drain|fail|maint|inval|unk|future|\*$", re.I)
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
-_MOST_ALTERNATIVES = 4  # features in a constraint such as rack1|rack2
 _LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
-_NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
 
 
 class Slurm(BatchScheduler):
@@ -115,11 +106,8 @@ class Slurm(BatchScheduler):
         "hosts": "SLURM_JOB_NODELIST",
     }
     granted_hosts = "SLURM_JOB_NODELIST"
-    # SLURM_ variables reach a job whatever --export says; some are options of sbatch, too (SLURM_HINT).
-    steering = (
-        *("SBATCH_", "SRUN_", "SALLOC_", "SLURM_", "SLURMD_"),
-        *("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_"),
-    )
+    # SLURM variables reach a job whatever --export says; some are options of sbatch, too (SLURM_HINT).
+    steering = ("SBATCH_", "SRUN_", "SALLOC_", "SLURM", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_")
     where = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
 
     # One line per node and partition; %P marks the default partition with a star, %R does not.
@@ -139,43 +127,36 @@ class Slurm(BatchScheduler):
     queue_option = "partition"
     script_endings = (".slurm", ".sbatch")
     cluster_variables = ("SLURM_CLUSTER_NAME",)
+    output_option = "output"
+    output_numbers: ClassVar[Mapping[str, str]] = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
+    output_name = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
         # gpu:a100:4, of each node; by default each step of the job has all of them
         gpus = ":".join(filter(None, ("gpu", group["gpu_type"], str(group["gpus_per_node"] or ""))))
-        options = {
-            "partition": group["partition"],
-            "constraint": group["constraint"],
+        values = {
+            **{name.replace("_", "-"): str(value or "") for name, value in group.items()},
             "nodelist": ",".join(group["hosts"]),
-            "reservation": group["reservation"],
-            "account": group["account"],
-            "qos": group["qos"],
-            "licenses": group["licenses"],
-            "hint": group["hint"],
-            "threads-per-core": str(group["threads_per_core"] or ""),
             "mem": group["memory"],
             "gres": ",".join(filter(None, (group["gres"], gpus if group["gpus_per_node"] else ""))),
-            "switches": group["switches"],
         }
-        given = [(f"--{name}", value) for name, value in options.items() if value]
+        given = [(f"--{name}", values[name]) for name in _OPTIONS if values[name]]
         given += [("--exclusive", "")] if group["exclusive"] else []
         requeue = {None: [], True: [("--requeue", "")], False: [("--no-requeue", "")]}
         return given + requeue[group["requeue"]]
 
     def own_option(self, token: str) -> str:
         name = token.split("=")[0]
-        if name.startswith("--"):  # sbatch accepts abbreviations
-            return min(
-                (option for option in _SCRIPT_OPTIONS if len(name) > 2 and option.startswith(name)),
-                default="",
-            )
-        letter = _SHORT_OPTION.match(token)
-        return option if letter and (option := f"-{letter[1]}") in _SCRIPT_OPTIONS else ""
+        if not name.startswith("--"):
+            letter = _SHORT_OPTION.match(token)
+            return option if letter and (option := f"-{letter[1]}") in _SCRIPT_OPTIONS else ""
+        full_names = (option for option in _SCRIPT_OPTIONS if option.startswith(name) and len(name) > 2)
+        return min(full_names, default="")  # sbatch accepts abbreviations
 
     def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool, threads: int = 1) -> list[str]:
         kind = [f"--mpi={pmi}"] if pmi else []
-        counts = [f"--nodes={nodes}", f"--ntasks={nodes * ranks_per_node}"]
-        counts += [f"--ntasks-per-node={ranks_per_node}"]
+        ranks = [f"--ntasks={nodes * ranks_per_node}", f"--ntasks-per-node={ranks_per_node}"]
+        counts = [f"--nodes={nodes}", *ranks]
         counts += [f"--cpus-per-task={threads}"] if threads > 1 else []  # since 22.05 not taken from sbatch
         return ["srun", *kind, *counts, *([] if bind else ["--cpu-bind=none"]), "--kill-on-bad-exit=1"]
 
@@ -184,10 +165,7 @@ class Slurm(BatchScheduler):
 
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""
-        rows = [(line, line.split("|", 3)) for line in _rows("squeue", text)]
-        if wrong := next((line for line, row in rows if not is_job(line) or len(row) != 4), ""):
-            raise UnreadableError(f"not a line of the job list: {wrong[:100]!r}")
-        return [_job(*map(str.strip, row)) for _, row in rows]
+        return [_job(*listings.job_fields(line, 4)) for line in _rows("squeue", text)]
 
     def state_query(self, hosts: Sequence[str]) -> list[str]:
         return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
@@ -219,18 +197,25 @@ class Slurm(BatchScheduler):
 
     def read_jobs(self, text: str) -> list[QueuedJob]:
         """A line for each job; waiting tasks of an array share one, with their range as the task's number."""
-        return [_shown_job(line) for line in _rows("scontrol", text)]
+        jobs = []
+        for line in _rows("scontrol", text):
+            shown = _SHOWN.match(line)
+            if shown is None:
+                raise UnreadableError(f"scontrol printed no line of a job: {printable(line)[:100]!r}")
+            number = f"{shown['array']}_{shown['task']}" if shown["array"] else shown["id"]
+            job = _job(number, shown["state"], shown["reason"], shown["name"])
+            jobs.append(job._replace(exit_status=int(shown["exit"])))
+        return jobs
 
     def read_submitted(self, text: str) -> str:
         """``4711``, or ``4711;cluster``."""
-        match = re.search(r"^([0-9]+)(;\S*)?\s*$", text, re.MULTILINE)
-        return match[1] if match else ""
+        return listings.first(_SUBMITTED, text)
 
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
         notes = partition_notes(answers.get("scontrol", ""))
         queues = {queue.name: queue for queue, _ in read_nodes(answers["sinfo"])}.values()
-        in_order = sorted(queues, key=lambda queue: (not queue.default, not queue.open, queue.name))
-        return [replace(queue, notes=notes.get(queue.name, ())) for queue in in_order]
+        noted = (replace(queue, notes=notes.get(queue.name, ())) for queue in queues)
+        return sorted(noted, key=lambda queue: (not queue.default, not queue.open, queue.name))
 
     def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
         rows = read_nodes(answers["sinfo"])
@@ -239,35 +224,20 @@ class Slurm(BatchScheduler):
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
         """Without a constraint other nodes are avoided by name: ``--nodelist`` asks for all that it lists."""
-        constraint = constraint_of(nodes)
-        excluded = "" if constraint else _exclusion(nodes)
+        constraint, excluded = selection_of(nodes)
         directives = [excluded] if 0 < len(excluded) <= _LONGEST_DIRECTIVE else []
         return {"partition": nodes.queue, "constraint": constraint, "directives": directives}
 
     def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
-        constraint = constraint_of(nodes)
-        selection = f"--constraint={constraint}" if constraint else _exclusion(nodes)
+        constraint, excluded = selection_of(nodes)
+        selection = f"--constraint={constraint}" if constraint else excluded
         shape = ["--nodes=1", "--ntasks=1", "--time=1", "--no-requeue", f"--job-name={job_name}"]
         place = [f"--partition={nodes.queue}", *filter(None, [selection])]
         return [*self.submit, *shape, *place, f"--output={log.replace('%', '%%')}", *script]
 
-    def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
-        """Such as 1234_7 of an array; in Slurm's default name, or as the script's ``--output`` has it."""
-        parts = re.split(r"(%A_%a|%.)", directives.get("output", "").rpartition("/")[2])
-        patterns = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
-        pattern = re.compile("".join(patterns)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
-        match = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
-        return match[1] if match else ""
-
 
 def _rows(command: str, text: str) -> list[str]:
-    """The lines of a listing without blank ones, its header, and the heading of a cluster.
-
-    Raises
-    ------
-    UnreadableError
-        where it has several clusters: a job's number, or a partition's name, may be of each.
-    """
+    """Without blank lines, header and the heading of a cluster; several may have jobs of one number."""
     clusters = {line for line in text.splitlines() if line.startswith("CLUSTER: ")}
     if len(clusters) > 1:
         names = printable(", ".join(sorted(line.partition(" ")[2].strip() for line in clusters)))[:200]
@@ -276,30 +246,17 @@ def _rows(command: str, text: str) -> list[str]:
     return [line for line in lines if not _HEADER.fullmatch(line)]
 
 
-def _shown_job(line: str) -> QueuedJob:
-    match = _SHOWN.match(line)
-    if match is None:
-        raise UnreadableError(f"scontrol printed no line of a job: {printable(line)[:100]!r}")
-    number = f"{match['array']}_{match['task']}" if match["array"] else match["id"]
-    job = _job(number, match["state"], match["reason"], match["name"])
-    return job._replace(exit_status=int(match["exit"]))
-
-
 def _job(number: str, native: str, reason: str, name: str) -> QueuedJob:
     reason = "" if reason == "None" else reason
     hold = _HOLDS.get(reason.replace("_", " ")) if native == "PENDING" else None
-    state = "script not started" if (native, reason) == _NEVER_STARTED else _STATE_OF.get(native, "unknown")
+    state = _STATE_OF.get(native, "unknown")
+    if (native, reason) == ("FAILED", "JobLaunchFailure"):  # such as when its node can't open its log
+        state = "script not started"
     return QueuedJob(number, name, hold or state, native, reason)
 
 
 def read_nodes(output: str) -> list[tuple[Queue, Node]]:
-    """The lines of sinfo, see `Slurm.site_questions`: each is a node in a partition.
-
-    Raises
-    ------
-    UnreadableError
-        with the first unexpected line.
-    """
+    """The lines of sinfo, see `Slurm.site_questions`: each is a node in a partition."""
     nodes = [_node(line) for line in _rows("sinfo", output)]
     if not nodes:
         raise UnreadableError("sinfo names no node in any partition")
@@ -309,47 +266,23 @@ def read_nodes(output: str) -> list[tuple[Queue, Node]]:
 def _node(line: str) -> tuple[Queue, Node]:
     fields = [field.strip() for field in line.split("|")]
     if len(fields) != 11 or not all(re.fullmatch(r"[0-9]{1,9}", number) for number in fields[6:10]):
-        raise UnreadableError(f"sinfo printed an unexpected line: {printable(line)[:200]!r}")
+        raise listings.unexpected("sinfo", line)
     name, partition, marked, state, limit, features = fields[:6]
     sockets, cores_of_socket, threads, memory = map(int, fields[6:10])
     names = () if features in ("", "(null)") else tuple(sorted(features.split(",")))
     cores = sockets * cores_of_socket
-    size = memory * 2**20 if memory > _NO_MEMORY else None
+    size = memory * 2**20 if memory > 1 else None  # 1 MB is the default for nodes without RealMemory
     node = Node(name, SCHEDULER.usable(fields[10]), names, sockets, cores, cores * threads, size)
     return Queue(partition, marked == f"{partition}*", state == "up", limit), node
 
 
-def constraint_of(nodes: NodeClass) -> str:
-    """The shortest constraint that takes these nodes and no other of the partition; empty without such.
-
-    Of ``ib&milan`` all these nodes have both features, and no other node has; of ``rack1|rack2`` each of
-    these nodes has one, and no other node has any.
-    """
-    members, others = (
-        [frozenset(filter(_FEATURE.fullmatch, node.features)) for node in part]
-        for part in (nodes.members, nodes.others)
-    )
-    common, foreign = frozenset.intersection(*members), frozenset[str]().union(*others)
-    together = _cover({common - other for other in others})
-    alternatives = _cover([member - foreign for member in members] if others else ())
-    return "&".join(together) or "|".join(alternatives if len(alternatives) <= _MOST_ALTERNATIVES else ())
-
-
-def _cover(sets: Collection[frozenset[str]]) -> list[str]:
-    """A few names so that each set has one of them: at each step that of most sets; empty where none do."""
-    chosen: list[str] = []
-    while sets and all(sets):
-        counts = Counter(name for names in sets for name in names)
-        chosen.append(min(counts, key=lambda name: (-counts[name], name)))
-        sets = [names for names in sets if chosen[-1] not in names]
-    return chosen
-
-
-def _exclusion(nodes: NodeClass) -> str:
-    """The option that keeps jobs off the other nodes of the partition; empty where there are none."""
+def selection_of(nodes: NodeClass) -> tuple[str, str]:
+    """The shortest constraint that takes these nodes and no other of the partition; without one the option
+    that keeps jobs off the others by name, if it can."""
+    constraint = "&".join(nodes.distinguishing(_FEATURE))
     names = [node.name for node in nodes.others]
-    named = names and all(map(_FEATURE.fullmatch, names))
-    return f"--exclude={fold(names)}" if named else ""
+    excludes = names and not constraint and all(map(_FEATURE.fullmatch, names))
+    return constraint, f"--exclude={fold(names)}" if excludes else ""
 
 
 def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
@@ -357,11 +290,8 @@ def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
     notes_of = {}
     for line in output.splitlines():
         values = dict(re.findall(r"(\w+)=(\S*)", line))
-        notes = [
-            f"open to these {name} only: {values[key]}"
-            for key, name in _RESTRICTIONS.items()
-            if values.get(key, "ALL") not in ("ALL", "(null)")
-        ]
+        given = [(name, values.get(key, "ALL")) for key, name in _RESTRICTIONS.items()]
+        notes = [f"open to these {name} only: {text}" for name, text in given if text not in _ALL]
         notes += ["needs a reservation"] if values.get("ReqResv") == "YES" else []
         notes_of[values.get("PartitionName", "")] = tuple(notes)
     return notes_of

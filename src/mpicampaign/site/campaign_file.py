@@ -20,7 +20,7 @@ from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.mpis import MPIS
 from mpicampaign.schedulers import BatchScheduler, Scheduler
-from mpicampaign.schedulers.scheduler import NodeClass
+from mpicampaign.schedulers.listings import NodeClass
 from mpicampaign.site.facts import NodeGroup, NodeProbe, Port, Site, SiteLibrary
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes

@@ -18,7 +18,7 @@ from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.run.scheduler_calls import caller, ignored_lines
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, Scheduler, batch_schedulers
-from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
+from mpicampaign.schedulers.listings import Node, NodeClass, Queue
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
 from mpicampaign.site.facts import NodeGroup, Site, SiteLibrary
 from mpicampaign.site.names import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.base.units import format_significant
 from mpicampaign.schedulers import Scheduler
-from mpicampaign.schedulers.scheduler import NodeClass, Queue
+from mpicampaign.schedulers.listings import NodeClass, Queue
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.schedulers.listings import Node, NodeClass
 
 if TYPE_CHECKING:
     from mpicampaign.site.facts import NodeGroup, NodeProbe

@@ -20,7 +20,7 @@ from mpicampaign.base.units import format_duration
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.run.scheduler_calls import Query, caller
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING, QueuedJob
+from mpicampaign.schedulers.listings import IN_THE_QUEUE, RUNNING, QueuedJob
 from mpicampaign.site.facts import NodeGroup
 from mpicampaign.site.probe import read_probe
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.schedulers import BatchScheduler, Scheduler
-from mpicampaign.schedulers.scheduler import NodeClass
+from mpicampaign.schedulers.listings import NodeClass
 from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site
 
 _MAX_QUEUES = 10
