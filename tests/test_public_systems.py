@@ -77,7 +77,7 @@ def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "something else than shared memory"),
+        ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "sent over shared memory"),
         ({"metadata": {CLAIMED_TRANSPORT: "ibv mlx5_0"}}, "where these ranks ran was not recorded"),
         ({"nodes": {}}, "the fabric of these runs is not known"),
         (

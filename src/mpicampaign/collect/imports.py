@@ -27,7 +27,7 @@ from mpicampaign.base.records import (
 from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.evidence.evidence import Evidence
-from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, named_fabric
+from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, SAME_NODE, SCOPE, named_fabric
 from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import label_all
@@ -201,16 +201,15 @@ def _attributes(label: Label, chosen: ImportMap) -> dict[str, str]:
 
 
 def _likeness(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:
-    """How far apart the ranks were, and over which fabric they sent, as the map and the output say."""
+    """How far apart the ranks were, over which fabric they sent, and from where, as map and output say."""
     claim = chosen.placements.get(label.placement, Claim())
     nodes = claim.nodes or len(entry.facts.get("hosts", "").split())
     scope = NODES if nodes > 1 else SAME_NODE if nodes else ""
     used = entry.facts.get("transport", "").split()
     transport = claim.transport or (used[0] if len(used) == 1 else "")
     fabric = claim.fabric or named_fabric(_attributes(label, chosen), transport)
-    if scope == SAME_NODE:
-        fabric = transport
-    return {key: value for key, value in ((SCOPE, scope), (FABRIC, fabric)) if value}
+    facts = {SCOPE: scope, FABRIC: transport if scope == SAME_NODE else fabric}
+    return {key: value for key, value in (facts | {BUFFERS: entry.facts.get(BUFFERS, "")}).items() if value}
 
 
 def _arguments(facts: Mapping[str, str]) -> list[str] | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from mpicampaign.base.network_devices import CN5000, INFINIBAND, OMNI_PATH, SLINGSHOT
+from mpicampaign.base.network_devices import CN5000, INFINIBAND, OMNI_PATH, ROCE, SLINGSHOT
 from mpicampaign.base.records import CHOSEN_TRANSPORT, CLAIMED_TRANSPORT, Record
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import number
@@ -21,6 +21,7 @@ SHM = "shm"
 SCOPE = "scope"  # in the metadata: one of the above
 FABRIC = "fabric"  # in the metadata of imported runs, and as an attribute of host groups: named by the user
 ADAPTERS = "adapters"  # the attribute of host groups that counts those of a node
+BUFFERS = "buffers"  # in the metadata of outputs of GPU versions: "H H" is that of host buffers
 GIGABIT = 1e9 / 8  # B/s
 
 # Signalling rates (Gb/s) of an adapter; the other names end in theirs.
@@ -73,6 +74,7 @@ def fabric_of(record: Record) -> Fabric | None:
     if of_hosts and len(set(of_hosts)) == 1 and of_hosts[0]:
         return of_hosts[0]
     named = record.metadata.get(FABRIC) or named_fabric(record.attributes, words[0] if words else "")
+    named = named or _by_rate(words, record.line_rate)
     adapters = number(record.attributes.get(ADAPTERS, "")) or None
     return Fabric(named, rate_of(named), adapters) if named else None
 
@@ -86,6 +88,12 @@ def named_fabric(attributes: Mapping[str, str], transport: str) -> str:
     if transport:
         known = {name for name in known if name.startswith("ethernet") == (transport == "tcp")}
     return known.pop() if len(known) == 1 else ""
+
+
+def _by_rate(words: tuple[str, ...], line_rate: float | None) -> str:
+    """By the link and the rate that a campaign file gives."""
+    kind = "ethernet" if words[:1] == ("tcp",) else next((word for word in words if word == ROCE), "")
+    return f"{kind}-{line_rate / GIGABIT:g}" if kind and line_rate else ""
 
 
 def _in_attributes(attributes: Mapping[str, str]) -> Iterator[str]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from mpicampaign.show.charts.scales import Scale, plain, scale_for
+from mpicampaign.show.document import Box
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
-    from mpicampaign.show.charts.scales import Scale
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.show.view import View
+    from mpicampaign.statistics.medians import Summary
 
 _ROOM = 4  # per cent of the width left free at either end
 MOST_TICKS = 4
@@ -56,3 +60,21 @@ class Strip(NamedTuple):
         named = zip(map(self.place, self.scale.ticks(MOST_TICKS)), texts, strict=True)
         parts = [element("text", text, x=x, y=12, text_anchor="middle") for x, text in named]
         return element("svg", Markup("").join(parts), role="img", aria_label=label, height=15)
+
+
+def median_dot(name: str, summary: Summary, ranked: bool, dimension: Dimension, view: View) -> StripDot:
+    """The median of own runs with its interval, hollow if it is not ranked."""
+    unit, interval = dimension.unit(view.unit), summary.interval
+    ends = (unit.of(interval.low), unit.of(interval.high)) if interval else None
+    title = f"{name}: {view.quantity(summary.median, dimension)}"
+    return StripDot(unit.of(summary.median), ends, "leads" if ranked else "unranked", title)
+
+
+def strip_cell(dots: Sequence[StripDot], label: str, axis: str, *, highest_first: bool) -> Box:
+    """A cell with the dots along a scale of their own; empty where no scale holds them."""
+    scale = scale_for(end for dot in dots for end in (dot.value, *(dot.ends or ())))
+    if scale is None:
+        return Box("")
+    strip = Strip(scale, highest_first)
+    ticks = strip.axis(map(plain, scale.ticks(MOST_TICKS)), axis)
+    return Box(strip.drawn(dots, label), role="scale", below=(ticks,))

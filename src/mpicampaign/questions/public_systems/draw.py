@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mpicampaign.base.text import visible
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.public_systems.find import beside_public
-from mpicampaign.questions.public_systems.find_table import SystemValue
 from mpicampaign.questions.public_systems.say import (
     LEGEND,
     TITLE,
@@ -18,9 +17,8 @@ from mpicampaign.questions.public_systems.say import (
     shares,
     values_grid,
 )
-from mpicampaign.show.charts.scales import plain, scale_for
 from mpicampaign.show.document import Box, Fold, Grid, Items, PageNode, Paragraph
-from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
+from mpicampaign.show.strip import StripDot, median_dot, strip_cell
 from mpicampaign.show.view import View
 
 _DOTS = (
@@ -31,20 +29,20 @@ _DOTS = (
 
 def public_nodes(comparison: Comparison, view: View) -> list[PageNode]:
     """The folded part of a page; nothing where no benchmark is in the table of public systems."""
-    found = beside_public(comparison)
-    if not found:
+    rows = beside_public(comparison)
+    if not rows:
         return []
-    groups = alike(found)
-    nodes: list[PageNode] = [Items(lines)] if (lines := tuple(shares(comparison, found))) else []
+    groups = alike(rows)
+    nodes: list[PageNode] = [Items(lines)] if (lines := tuple(shares(comparison, rows))) else []
     if groups:
-        strips = Grid(
-            TITLE, 1, ("", "best at the left"), tuple(_line(group, view) for group in groups), role="ratios"
-        )
-        fold = Fold(
-            "Each value with its source and licence", tuple(values_grid(group, view) for group in groups)
-        )
-        nodes += [strips, Paragraph(f"{_DOTS} {LEGEND}", "legend"), fold]
-    if lacking := tuple(not_compared(comparison, found)):
+        strips = tuple(_line(group, view) for group in groups)
+        values = tuple(values_grid(group, view) for group in groups)
+        nodes += [
+            Grid(TITLE, 1, ("", "best at the left"), strips, role="ratios"),
+            Paragraph(f"{_DOTS} {LEGEND}", "legend"),
+            Fold("Each value with its source and licence", values),
+        ]
+    if lacking := tuple(not_compared(comparison, rows)):
         nodes += [Paragraph("Not compared:"), Items(lacking)]
     return [Fold(f"{TITLE}: is this normal?", tuple(nodes))]
 
@@ -52,32 +50,20 @@ def public_nodes(comparison: Comparison, view: View) -> list[PageNode]:
 def _line(group: Alike, view: View) -> tuple[Box, ...]:
     """What is compared in words, and its strip."""
     metric, text = group.first.metric, sentence(group, view)
-    unit = metric.dimension.unit(view.unit)
-    dots = [*_others(group.others, group, view), *_own(group, view)]
-    ends = [end for dot in dots for end in (dot.value, *(dot.ends or ()))]
-    if (scale := scale_for(ends)) is None:
-        return Box(text), Box("")
-    strip = Strip(scale, not metric.lower_is_better)
-    ticks = strip.axis(map(plain, scale.ticks(MOST_TICKS)), f"{metric.name}, {unit.name}")
-    return Box(text), Box(strip.drawn(dots, text), role="scale", below=(ticks,))
+    dots = [*_public_dots(group, view)]
+    for beside in group.rows:
+        name = visible(beside.own.system)
+        dots.append(median_dot(name, beside.summary, beside.row.ranked, metric.dimension, view))
+    axis = f"{metric.name}, {view.unit_of(metric.dimension)}"
+    return Box(text), strip_cell(dots, text, axis, highest_first=not metric.lower_is_better)
 
 
-def _others(others: Sequence[SystemValue], group: Alike, view: View) -> Iterator[StripDot]:
+def _public_dots(group: Alike, view: View) -> Iterator[StripDot]:
+    """With how each was made and its source on hover."""
     dimension = group.first.metric.dimension
     unit = dimension.unit(view.unit)
-    for other in others:
+    for other in group.others:
         low, high = map(unit.of, other.ends)
-        said = ", ".join(filter(None, (other.about, other.source)))
-        title = f"{other.system}: {view.quantity(other.value, dimension)} ({said})"
-        yield StripDot(unit.of(other.value), (low, high) if low < high else None, "published", visible(title))
-
-
-def _own(group: Alike, view: View) -> Iterator[StripDot]:
-    dimension = group.first.metric.dimension
-    unit = dimension.unit(view.unit)
-    for beside in group.own:
-        interval = beside.summary.interval
-        ends = (unit.of(interval.low), unit.of(interval.high)) if interval else None
-        title = f"{beside.own.system}: {view.quantity(beside.summary.median, dimension)}"
-        look = "leads" if beside.row.ranked else "unranked"
-        yield StripDot(unit.of(beside.summary.median), ends, look, visible(title))
+        made = ", ".join(filter(None, (other.about, other.source)))
+        title = visible(f"{other.system}: {view.quantity(other.value, dimension)} ({made})")
+        yield StripDot(unit.of(other.value), (low, high) if low < high else None, "published", title)

@@ -13,15 +13,17 @@ from dataclasses import dataclass, replace
 from mpicampaign.base import dimension
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CHOSEN_TRANSPORT, CLAIMED_TRANSPORT, Record
+from mpicampaign.collect.startup import RANKS
 from mpicampaign.compare.metrics import Metric, printed_sizes, readings
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.evidence.fabrics import FABRIC, NODES, SCOPE, SHM, fabric_of
+from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, SCOPE, SHM, fabric_of
 from mpicampaign.questions.balance.find import NAME as OF_BALANCE
 from mpicampaign.questions.public_systems.find_table import (
     BALANCE,
     LATENCY,
     MESSAGE_RATE,
+    PAIR,
     PEAK,
     Kind,
     SystemValue,
@@ -32,7 +34,8 @@ from mpicampaign.suites import sends
 from mpicampaign.suites.suite import Active
 
 # Why nothing of like kind is there.
-NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM, NONE_ALIKE = "scope", "fabric", "ranks", "transport", "none"
+NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM = "scope", "fabric", "ranks", "transport"
+ON_DEVICE, NONE_ALIKE = "device", "none"
 
 # The benchmarks of the table by suite and series, and what it calls the columns that are compared.
 _RINGS = {f"{ring}_ring_latency": f"{ring} ring latency" for ring in ("random", "natural")}
@@ -100,22 +103,24 @@ class Beside:
 
 def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> list[Beside]:
     """Each row with values that the table of public systems may know; ``more``: of others' bundles."""
-    return [_with_others(own, (*public_values(), *more)) for own in _own(comparison)]
+    return [_with_others(beside, (*public_values(), *more)) for beside in _medians(comparison)]
 
 
 def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
     """The medians of a bundle's rows as lines of the table."""
-    return [replace(beside.own, source=source, bundle=True) for beside in _own(comparison)]
+    return [replace(beside.own, source=source, bundle=True) for beside in _medians(comparison)]
 
 
-def _own(comparison: Comparison) -> Iterator[Beside]:
+def _medians(comparison: Comparison) -> Iterator[Beside]:
+    """Those of rows that are not set apart themselves."""
     for table in comparison.tables:
         benchmark, columns = _BENCHMARKS.get((table.suite, table.series), ("", {}))
         rows = [row for row in table.rows if row.curves and not (row.disturbed or row.apart or row.at_most)]
-        for row in rows if benchmark else ():
+        for row in rows:
             for column, called in columns.items():
                 for metric in _metrics(row, column, called):
-                    yield from _beside(table, row, metric, benchmark, called)
+                    if values := _values(row, metric):
+                        yield _beside(table, row, metric, benchmark, values)
 
 
 def _metrics(row: Row, column: str, called: str) -> Iterator[Metric]:
@@ -131,49 +136,53 @@ def _metrics(row: Row, column: str, called: str) -> Iterator[Metric]:
     yield from (Metric(called, column, what, size) for size in (small, large) if size is not None)
 
 
-def _beside(table: Table, row: Row, metric: Metric, benchmark: str, called: str) -> Iterator[Beside]:
-    if called == BALANCE:
-        values = row.cell(
-            next(cell.metric for cell in row.cells if cell.metric.column == metric.column)
-        ).values
-    else:
-        values = tuple(reading.value for reading in readings(metric, row.curves).values())
-    if not values:
-        return
-    summary, (run, series) = summarise(values), row.curves[0]
+def _values(row: Row, metric: Metric) -> tuple[float, ...]:
+    """A balance is of several series: only its table has it."""
+    if metric.name == BALANCE:
+        return next(cell.values for cell in row.cells if cell.metric.column == metric.column)
+    return tuple(reading.value for reading in readings(metric, row.curves).values())
+
+
+def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequence[float]) -> Beside:
+    (run, series), summary, place = row.curves[0], summarise(values), row.case
     sent = sends(run.suite, series.benchmark)
-    scope, pair = run.metadata.get(SCOPE, ""), sent is not None and sent.active is Active.FIRST_TWO
-    ranks = row.ranks or (2 if pair else None)
-    nodes = len(run.hosts) or (2 if pair and scope == NODES else None)
-    if pair and scope == NODES:
-        nodes = 2
-    fabric = fabric_of(run) if scope == NODES else None
-    name = fabric.name if fabric else _within(run) if scope != NODES else ""
-    kind = Kind(benchmark, called, metric.size, scope, name, ranks, nodes)
-    system = f"{row.case.system}/{row.case.host_group} {row.case.placement}"
-    library = run.metadata.get("mpi_library", "")
-    low, high = min(values), max(values)
-    rails = fabric.rails if fabric else None
-    own = SystemValue(system, kind, summary.median, len(values), low, high, rails, library)
-    of_link = called == PEAK and scope == NODES and sent is not None and (pair or ranks == nodes)
-    rate = (run.line_rate or (fabric.rate if fabric else None)) if of_link else None
+    pair, between = sent is not None and sent.active is Active.FIRST_TWO, run.metadata.get(SCOPE) == NODES
+    ranks = PAIR if pair else row.ranks or int(run.startup.get(RANKS, 0)) or None
+    nodes = PAIR if pair and between else len(run.hosts) or None
+    fabric = fabric_of(run) if between else None
+    name = _within(run) if not between else fabric.name if fabric else ""
+    kind = Kind(benchmark, metric.name, metric.size, run.metadata.get(SCOPE, ""), name, ranks, nodes)
+    median_of_row = SystemValue(
+        f"{place.system}/{place.host_group} {place.placement}",
+        kind,
+        summary.median,
+        summary.n,
+        min(values),
+        max(values),
+        fabric.rails if fabric else None,
+        run.metadata.get("mpi_library", ""),
+    )
+    of_link = metric.name == PEAK and between and (pair or ranks == nodes)
+    rate = (run.line_rate or (fabric and fabric.rate)) if of_link else None
     directions = sent.directions if sent else 1
-    yield Beside(table, row, metric, summary, own, lacking=_lacking(kind), rate=rate, directions=directions)
+    return Beside(table, row, metric, summary, median_of_row, (), _unknown(kind, run), rate, directions)
 
 
 def _within(run: Record) -> str:
     """Shared memory, where it is known to have carried the messages within a node."""
-    said = (run.metadata.get(key, "") for key in (CLAIMED_TRANSPORT, CHOSEN_TRANSPORT, FABRIC))
-    return next((text.split()[0] for text in said if text.strip()), "")
+    transports = (run.metadata.get(key, "") for key in (CLAIMED_TRANSPORT, CHOSEN_TRANSPORT, FABRIC))
+    return next((text.split()[0] for text in transports if text.strip()), "")
 
 
-def _lacking(kind: Kind) -> str:
+def _unknown(kind: Kind, run: Record) -> str:
     """What is not known of a row, so that nothing can be of its kind."""
+    if run.metadata.get(BUFFERS, "H H") != "H H":
+        return ON_DEVICE
     if kind.metric == BALANCE:
         return "" if kind.scope == NODES else NONE_ALIKE
     if not kind.scope:
         return NO_SCOPE
-    if kind.scope != NODES and kind.fabric not in ("", SHM):
+    if kind.scope != NODES and kind.fabric != SHM:
         return NOT_SHM
     if not kind.fabric:
         return NO_FABRIC
@@ -183,8 +192,8 @@ def _lacking(kind: Kind) -> str:
 def _with_others(beside: Beside, values: Sequence[SystemValue]) -> Beside:
     if beside.lacking:
         return beside
-    own = beside.own
-    alike = [value for value in values if value.kind.same == own.kind.same and not value.unlike]
-    if own.kind.metric in (PEAK, MESSAGE_RATE):
-        alike = [value for value in alike if (value.rails or 1) == (own.rails or 1)]
-    return replace(beside, others=tuple(alike), lacking="" if alike else NONE_ALIKE)
+    mine = beside.own
+    others = [value for value in values if value.kind.same == mine.kind.same and not value.unlike]
+    if mine.kind.metric in (PEAK, MESSAGE_RATE):
+        others = [value for value in others if (value.rails or 1) == (mine.rails or 1)]
+    return replace(beside, others=tuple(others), lacking="" if others else NONE_ALIKE)

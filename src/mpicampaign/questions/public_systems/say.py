@@ -16,6 +16,7 @@ from mpicampaign.questions.public_systems.find import (
     NO_SCOPE,
     NONE_ALIKE,
     NOT_SHM,
+    ON_DEVICE,
     Beside,
     beside_public,
 )
@@ -41,7 +42,8 @@ _WHY = {
     NO_SCOPE: "where these ranks ran was not recorded; a map says it by nodes: of the placement",
     NO_FABRIC: f"the fabric of these runs is not known; {_NAME_IT}",
     NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
-    NOT_SHM: "within a node, over something else than shared memory, no public system was measured",
+    NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
+    ON_DEVICE: "values of device buffers are compared with none",
 }
 
 
@@ -49,22 +51,26 @@ class Alike(NamedTuple):
     """Own rows and other values of one kind in one metric of a table."""
 
     title: str
-    own: Sequence[Beside]
-    others: Sequence[SystemValue]
+    rows: Sequence[Beside]
 
     @property
     def first(self) -> Beside:
-        """What all own rows have in common is read from it."""
-        return self.own[0]
+        """What all rows have in common is read from it."""
+        return self.rows[0]
+
+    @property
+    def others(self) -> Sequence[SystemValue]:
+        """Of public systems and bundles."""
+        return self.first.others
 
 
-def alike(found: Iterable[Beside]) -> list[Alike]:
+def alike(rows: Iterable[Beside]) -> list[Alike]:
     """Own rows with others of like kind, those of one kind together."""
     kinds = grouped(
-        (beside for beside in found if beside.others),
+        (beside for beside in rows if beside.others),
         lambda beside: (beside.table.title, beside.own.kind.same, beside.own.rails),
     )
-    return [Alike(what(own[0]), own, own[0].others) for own in kinds.values()]
+    return [Alike(what(of_kind[0]), of_kind) for of_kind in kinds.values()]
 
 
 def what(beside: Beside) -> str:
@@ -86,26 +92,26 @@ def _where(kind: Kind) -> str:
 
 def sentence(group: Alike, view: View) -> str:
     """``8 B between nodes over InfiniBand HDR: 1.31 µs; 5 public systems 0.78 to 1.96, median 1.58``."""
-    dimension = group.first.metric.dimension
-    own = [beside.summary.median for beside in group.own]
-    said = view.quantity(own[0], dimension)
-    if len(own) > 1:
-        said = f"{len(own)} own {view.number(min(own), dimension)} to {view.quantity(max(own), dimension)}"
-    systems = group.first.systems
-    values = [other.value for other in group.others]
-    texts = [
-        view.number(value, dimension) for value in (min(values), max(values), median([*systems.values()]))
-    ]
+    dimension, systems = group.first.metric.dimension, group.first.systems
+    medians = [beside.summary.median for beside in group.rows]
+    mine = view.quantity(medians[0], dimension)
+    if len(medians) > 1:
+        ends = view.number(min(medians), dimension), view.quantity(max(medians), dimension)
+        mine = f"{len(medians)} own {' to '.join(ends)}"
     bundles = {other.system for other in group.others if other.bundle}
-    of = counted(len(systems) - len(bundles), "public system")
-    of += f" and {len(bundles)} of bundles" if bundles else ""
-    others = f"{of} {texts[0]} to {texts[1]}, median {texts[2]}" if len(values) > 1 else f"{of} {texts[0]}"
-    return f"{group.title}: {said}; {others}"
+    public = counted(len(systems) - len(bundles), "public system")
+    public += f" and {len(bundles)} of bundles" if bundles else ""
+    values = [other.value for other in group.others]
+    low, high, middle = (
+        view.number(value, dimension) for value in (min(values), max(values), median([*systems.values()]))
+    )
+    theirs = f"{low} to {high}, median {middle}" if len(values) > 1 else low
+    return f"{group.title}: {mine}; {public} {theirs}"
 
 
-def shares(comparison: Comparison, found: Iterable[Beside]) -> Iterator[str]:
+def shares(comparison: Comparison, rows: Iterable[Beside]) -> Iterator[str]:
     """``skylake IBV, PingPong: 11.3 GB/s is 90 % of 100 Gb/s``, where rate and adapters are known."""
-    for beside in found:
+    for beside in rows:
         if beside.share is not None and beside.rate:
             both = "2 × " if beside.directions > 1 else ""
             value = f"{beside.summary.median / 1e9:.3g} GB/s is {100 * beside.share:.0f} %"
@@ -113,9 +119,9 @@ def shares(comparison: Comparison, found: Iterable[Beside]) -> Iterator[str]:
             yield f"{_place(comparison, beside)}, {beside.table.title}: {value} of {rate}"
 
 
-def not_compared(comparison: Comparison, found: Iterable[Beside]) -> Iterator[str]:
+def not_compared(comparison: Comparison, every: Iterable[Beside]) -> Iterator[str]:
     """What is of no kind in the table, each reason once, with the rows."""
-    lacking = [beside for beside in found if beside.lacking]
+    lacking = [beside for beside in every if beside.lacking]
     for (why, where), rows in grouped(lacking, _reason).items():
         names = list(dict.fromkeys(_place(comparison, beside) for beside in rows))
         shown = listed(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
@@ -133,11 +139,11 @@ def _place(comparison: Comparison, beside: Beside) -> str:
 
 def public_document(comparison: Comparison, more: Sequence[SystemValue], view: View) -> list[Node]:
     """All that is said, and each value with its source; ``more``: of others' bundles."""
-    found = beside_public(comparison, more)
-    groups = alike(found)
-    said = [*shares(comparison, found), *(sentence(group, view) for group in groups)]
-    nodes: list[Node] = [Heading(TITLE, 1), *_items(said)]
-    if lacking := _items(not_compared(comparison, found)):
+    rows = beside_public(comparison, more)
+    groups = alike(rows)
+    sentences = [*shares(comparison, rows), *(sentence(group, view) for group in groups)]
+    nodes: list[Node] = [Heading(TITLE, 1), *_items(sentences)]
+    if lacking := _items(not_compared(comparison, rows)):
         nodes += [Heading("Not compared"), *lacking]
     grids = [values_grid(group, view) for group in groups]
     return [*nodes, Paragraph(LEGEND, "legend"), *grids] if groups else nodes
@@ -151,7 +157,7 @@ def values_grid(group: Alike, view: View) -> Grid:
     """Each value with its source and licence, own ones first."""
     dimension = group.first.metric.dimension
     unit = view.unit_of(dimension)
-    values = (*(beside.own for beside in group.own), *sorted(group.others, key=lambda other: other.value))
+    values = (*(beside.own for beside in group.rows), *sorted(group.others, key=lambda other: other.value))
     lines: list[Line] = []
     for value in values:
         numbers = (view.number(number, dimension) for number in (value.value, *value.ends))

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import PublishedRow, Row
 from mpicampaign.compare.tables import Table
 from mpicampaign.show.cells import NO_VALUE, published_sources, statistic_of
-from mpicampaign.show.charts.scales import plain, scale_for
 from mpicampaign.show.document import Box, Fold, Grid, Items, LineOnPage, PageNode, Paragraph, Span
 from mpicampaign.show.runs import mark_of
-from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
-from mpicampaign.statistics.medians import Interval
+from mpicampaign.show.strip import StripDot, median_dot, strip_cell
 
 if TYPE_CHECKING:
     from mpicampaign.show.source import ReportSource
 
 KEY = "Best at the left. Grey: published; blue: own medians with their intervals, hollow if not ranked."
-
-
-class _Value(NamedTuple):
-    value: float
-    interval: Interval | None
-
-
-class _Member(NamedTuple):
-    """A published system, or an own row; ``about``: which statistic its values are; ``look``: of its dots."""
-
-    name: str
-    about: str
-    values: Mapping[Metric, _Value]
-    look: str
-    link: str = ""  # to its runs; empty of published ones
-
-    def rank(self, metric: Metric) -> float:
-        """Lower is better; what has no value comes last."""
-        found = self.values.get(metric)
-        return float("inf") if found is None else found.value if metric.lower_is_better else -found.value
 
 
 def published_nodes(
@@ -51,115 +28,91 @@ def published_nodes(
     metrics = [metric for metric in main if metric in known] or [m for m in table.metrics if m in known]
     if not metrics:
         return []
-    systems = list(_systems(table.published))
-    members = [*(_own(source, row) for row in rows if row.counted), *systems]
-    count, names = len(systems), dict.fromkeys(row.reference for row in table.published)
-    title = f"{table.title}: own values among {count} published of {visible(', '.join(names))}"
-    strips = tuple(_strip_line(source, members, metric) for metric in metrics)
-    sources = Items(tuple(published_sources(table)), "below")
+    counted = [row for row in rows if row.counted]
+    count, names = len(table.published), dict.fromkeys(row.reference for row in table.published)
+    title = f"{count} published of {visible(', '.join(names))}"
+    strips = tuple(_strip_line(source, counted, table.published, metric) for metric in metrics)
+    lines = [*_own_lines(source, counted, metrics), *_published_lines(source, table.published, metrics)]
+    values = Grid(
+        f"{table.title}: own values and {title}",
+        2,
+        ("system", "value", *((metric.name, " ", source.unit_of(metric)) for metric in metrics)),
+        tuple(lines),
+        role="sortable",
+        label=f"{table.title}: own and published values",
+        si_units={column: metric.dimension.si_unit for column, metric in enumerate(metrics, 2)},
+        on_page=tuple(LineOnPage("" if place < len(counted) else "published") for place in range(len(lines))),
+    )
     return [
-        Grid(title, 3, ("metric", "best first", "best of own [interval]"), strips, role="ratios"),
+        Grid(f"{table.title}: own values among {title}", 1, ("metric", "best first"), strips, role="ratios"),
         Paragraph(KEY, "legend"),
-        Fold(
-            f"{count} published of {visible(', '.join(names))}",
-            (_grid(source, members, metrics, title), sources),
-        ),
+        Fold(title, (values, Items(tuple(published_sources(table)), "below"))),
     ]
 
 
-def _own(source: ReportSource, row: Row) -> _Member:
-    summaries = {cell.metric: cell.summary for cell in row.cells}
-    values = {metric: _Value(s.median, s.interval) for metric, s in summaries.items() if s}
-    name = f"{source.comparison.place(row)} {visible(row.case.placement)}{mark_of(row)}"
-    about = "median, at most" if row.at_most else "median"
-    return _Member(name, about, values, "leads" if row.ranked else "unranked", source.runs_of(row))
+def _strip_line(
+    source: ReportSource, rows: Sequence[Row], published: Sequence[PublishedRow], metric: Metric
+) -> tuple[Box, ...]:
+    """The metric, and its values along a scale."""
+    dots = [*_published_dots(source, published, metric)]
+    for row in rows:
+        if summary := row.cell(metric).summary:
+            name = _place(source, row)
+            dots.append(median_dot(name, summary, row.ranked, metric.dimension, source.view))
+    about = f"{metric.name}: own and published values, best at the left"
+    unit = source.view.unit_of(metric.dimension)
+    strip = strip_cell(dots, about, f"{metric.name}, {unit}", highest_first=not metric.lower_is_better)
+    return Box((metric.name, " ", source.unit_of(metric))), strip
 
 
-def _systems(rows: Sequence[PublishedRow]) -> Iterator[_Member]:
-    """The rows of one system are one, unless two give the same metric."""
-    for alike in grouped(rows, lambda row: (row.reference, _name(row))).values():
-        metrics = [metric for row in alike for metric in row.values]
-        parts = [alike] if len(set(metrics)) == len(metrics) else [[row] for row in alike]
-        yield from map(_published, parts)
+def _published_dots(
+    source: ReportSource, published: Sequence[PublishedRow], metric: Metric
+) -> Iterator[StripDot]:
+    unit = metric.dimension.unit(source.view.unit)
+    for row in published:
+        if metric in row.values:
+            value = row.values[metric]
+            title = f"{_name(row)}: {source.view.quantity(value, metric.dimension)}"
+            yield StripDot(unit.of(value), None, "published", title)
+
+
+def _own_lines(
+    source: ReportSource, rows: Sequence[Row], metrics: Sequence[Metric]
+) -> Iterator[tuple[Box, ...]]:
+    for row in rows:
+        name = Box(Span(_place(source, row), "strong", link=source.runs_of(row)))
+        yield name, Box("median, at most" if row.at_most else "median"), *_own_cells(source, row, metrics)
+
+
+def _own_cells(source: ReportSource, row: Row, metrics: Sequence[Metric]) -> Iterator[Box]:
+    for metric in metrics:
+        summary = row.cell(metric).summary
+        if summary is None:
+            yield Box(NO_VALUE, role="none")
+            continue
+        interval = source.view.bounds(summary.interval, metric.dimension)
+        below = (Span(interval, "small"),) if interval else ()
+        text = source.view.number(summary.median, metric.dimension)
+        yield Box(text, value=summary.median, below=below)
+
+
+def _published_lines(
+    source: ReportSource, published: Sequence[PublishedRow], metrics: Sequence[Metric]
+) -> Iterator[tuple[Box, ...]]:
+    for row in published:
+        values = (row.values.get(metric) for metric in metrics)
+        cells = (
+            Box(source.view.number(value, metric.dimension), value=value)
+            if value is not None
+            else Box(NO_VALUE, role="none")
+            for metric, value in zip(metrics, values, strict=True)
+        )
+        yield Box(_name(row)), Box(statistic_of(row)), *cells
 
 
 def _name(row: PublishedRow) -> str:
     return f"{row.system}/{row.host_group} {row.placement}"
 
 
-def _published(rows: Sequence[PublishedRow]) -> _Member:
-    values = {metric: _Value(value, None) for row in rows for metric, value in row.values.items()}
-    return _Member(_name(rows[0]), "; ".join(dict.fromkeys(map(statistic_of, rows))), values, "published")
-
-
-def _strip_line(source: ReportSource, members: Sequence[_Member], metric: Metric) -> tuple[Box, ...]:
-    """The metric, its values along a scale, and the best of the own ones."""
-    unit = metric.dimension.unit(source.view.unit)
-    having = sorted((one for one in members if metric in one.values), key=lambda one: one.rank(metric))
-    values = [one.values[metric] for one in having]
-    ends = [end for _, interval in values if interval for end in (interval.low, interval.high)]
-    scale = scale_for(map(unit.of, [*ends, *(value for value, _ in values)]))
-    name = Box((metric.name, " ", source.unit_of(metric)))
-    if scale is None:
-        return (name, Box(""), _best_own(source, having, metric))
-    strip = Strip(scale, not metric.lower_is_better)
-    dots = [_dot(source, one, metric) for one in sorted(having, key=lambda one: bool(one.link))]
-    ticks = strip.axis(map(plain, scale.ticks(MOST_TICKS)), f"{metric.name}, {unit.name}")
-    drawn = strip.drawn(dots, f"{metric.name}: own and published values, best at the left")
-    return (name, Box(drawn, role="scale", below=(ticks,)), _best_own(source, having, metric))
-
-
-def _best_own(source: ReportSource, having: Sequence[_Member], metric: Metric) -> Box:
-    """The best own value and its place, of members best first; one that is not ranked has no place."""
-    ordered = sorted(having, key=lambda one: one.look == "unranked")
-    own = next((one for one in ordered if one.link), None)
-    if own is None:
-        return Box("no own value", role="value")
-    placed = [one for one in ordered if one.look != "unranked"]
-    place = f"not ranked, {own.about}"
-    place = f"{placed.index(own) + 1} of {len(placed)} by value" if own in placed else place
-    value, interval = own.values[metric]
-    return Box(
-        Span(source.view.number(value, metric.dimension), link=own.link),
-        value=value,
-        role="value",
-        below=(Span(source.view.bounds(interval, metric.dimension), "small"), Span(place, "small")),
-    )
-
-
-def _dot(source: ReportSource, one: _Member, metric: Metric) -> StripDot:
-    unit, (value, interval) = metric.dimension.unit(source.view.unit), one.values[metric]
-    ends = (unit.of(interval.low), unit.of(interval.high)) if interval else None
-    title = f"{one.name}: {source.view.quantity(value, metric.dimension)}"
-    return StripDot(unit.of(value), ends, one.look, title)
-
-
-def _grid(source: ReportSource, members: Sequence[_Member], metrics: Sequence[Metric], title: str) -> Grid:
-    """All members, best first in the first metric."""
-    ordered = sorted(members, key=lambda one: one.rank(metrics[0]))
-    return Grid(
-        title,
-        2,
-        ("system", "value", *((metric.name, " ", source.unit_of(metric)) for metric in metrics)),
-        tuple(
-            (
-                Box(Span(one.name, "strong" if one.link else "", link=one.link)),
-                Box(one.about),
-                *(_box(source, one.values.get(metric), metric) for metric in metrics),
-            )
-            for one in ordered
-        ),
-        role="sortable",
-        label=title,
-        si_units={column: metric.dimension.si_unit for column, metric in enumerate(metrics, 2)},
-        on_page=tuple(LineOnPage("" if one.link else "published") for one in ordered),
-    )
-
-
-def _box(source: ReportSource, published: _Value | None, metric: Metric) -> Box:
-    if published is None:
-        return Box(NO_VALUE, role="none")
-    text, interval = source.view.number(published.value, metric.dimension), published.interval
-    below = (Span(source.view.bounds(interval, metric.dimension), "small"),) if interval else ()
-    ends = (interval.low, interval.high) if interval else None
-    return Box(text, value=published.value, below=below, ends=ends)
+def _place(source: ReportSource, row: Row) -> str:
+    return f"{source.comparison.place(row)} {visible(row.case.placement)}{mark_of(row)}"
