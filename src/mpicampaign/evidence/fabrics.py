@@ -54,8 +54,8 @@ class Fabric(NamedTuple):
 def rate_of(name: str) -> float | None:
     """The rate (Gb/s) of an adapter of the fabric of this name."""
     kind, _, rate = name.partition("-")
-    own = number(rate) if kind in ("roce", "efa", "ethernet", "infiniband") else None
-    return _RATES.get(name) or (float(own) if own else None)
+    in_name = number(rate) if kind in ("roce", "efa", "ethernet", "infiniband") else None
+    return _RATES.get(name) or (float(in_name) if in_name else None)
 
 
 def fabric_title(name: str) -> str:
@@ -68,8 +68,8 @@ def fabric_title(name: str) -> str:
 
 def fabric_of(record: Record) -> Fabric | None:
     """The fabric of a run between nodes; None where nothing tells."""
-    said = record.metadata.get(CLAIMED_TRANSPORT) or record.metadata.get(CHOSEN_TRANSPORT, "")
-    words = tuple(said.partition(" (")[0].replace(",", "").split())
+    transport = record.metadata.get(CLAIMED_TRANSPORT) or record.metadata.get(CHOSEN_TRANSPORT, "")
+    words = tuple(transport.partition(" (")[0].replace(",", "").split())
     of_hosts = [_recorded(facts, words) for facts in record.nodes.values()]
     if of_hosts and len(set(of_hosts)) == 1 and of_hosts[0]:
         return of_hosts[0]

@@ -20,7 +20,7 @@ from mpicampaign.imports.map_file import ImportMap
 _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks
 # The part of a reason that differs from file to file: a copy's original, facts, names, numbers.
-_OWN = re.compile(
+_VARYING = re.compile(
     rf"(?<=^same content as ).*(?=: counted once$)|{re.escape(SEEN)}.*|'[^']*'|[0-9][0-9.]*", re.DOTALL
 )
 
@@ -130,7 +130,7 @@ def failed_lines(records: Iterable[Record]) -> list[str]:
 
 def _kind(reason: str) -> str:
     """The part of a reason that files share."""
-    return _OWN.sub("…", reason)
+    return _VARYING.sub("…", reason)
 
 
 def _in_short(
