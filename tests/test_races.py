@@ -43,7 +43,7 @@ from mpicampaign.questions.races.say import left_lines, progress, race_grid, rac
 from mpicampaign.questions.races.write_settings import write_settings
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.summary import summary_text
-from mpicampaign.schemes.unit import Candidate
+from mpicampaign.schemes.unit import RepeatedCase
 
 SIZES = (8, 64, 512)
 Times = dict[str, dict[int, float]]  # by candidate and size, relative to 1; of sizes that are not named 1
@@ -204,7 +204,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
         "64 runs here, 64 still .* until it is decided which is best", plan_text(first, 64, None)
     )
 
-    def race(compared: str, racers: list[Candidate], ranked: bool) -> dict[str, list[Stage]]:
+    def race(compared: str, racers: list[RepeatedCase], ranked: bool) -> dict[str, list[Stage]]:
         assert compared.startswith(RACE_WITHIN) and len(racers) == 8
         every, two = frozenset(range(4)), frozenset({0, 3})
         return {

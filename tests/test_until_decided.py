@@ -40,7 +40,7 @@ from mpicampaign.report.make import to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.run import why_due
 from mpicampaign.schemes.block import VALUE, Made
-from mpicampaign.schemes.unit import Candidate
+from mpicampaign.schemes.unit import RepeatedCase
 
 # ---- what is due
 
@@ -50,7 +50,7 @@ def planned(
 ) -> Plan:
     """With these rows by the looks so far; ``made``: repeats that have results, of SHM one ``disturbed``."""
 
-    def decided(candidates: Sequence[Candidate], ranked: bool) -> Decided:
+    def decided(candidates: Sequence[RepeatedCase], ranked: bool) -> Decided:
         cases = [candidate.case for candidate in candidates]
         still = frozenset(cases[place] for place in running)
         return Decided(dict(zip(cases, rows, strict=True)), still, lacking)

@@ -118,7 +118,7 @@ class RaceRules(NamedTuple):
 
 
 def race_rules(compared: str) -> RaceRules | None:
-    """Those of a race; ``None`` of other designs."""
+    """The rules of a race by the name of its design; ``None`` for other designs."""
     match = _RACE.fullmatch(compared)
     return RaceRules(float(match[1]), int(match[2] or 1)) if match else None
 

@@ -107,12 +107,12 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Case], tuple[str, ...]]]] = {
 
 
 def variant_names(name: str) -> tuple[str, ...]:
-    """Of a placement or benchmark: ``IBV nodes=4 (60 ns apart)`` is also ``IBV nodes=4`` and ``IBV``."""
+    """The names that select a variant: ``IBV nodes=4 (60 ns apart)`` is also ``IBV nodes=4`` and ``IBV``."""
     return name, name.partition(" (")[0], defined_name(name)
 
 
 def _host_groups(case: Case) -> tuple[str, ...]:
-    """With whichever MPI library, too, and of all its members; alone and as SYSTEM/HOST_GROUP."""
+    """The names that select a host group, with its MPI library or without, also as SYSTEM/HOST_GROUP."""
     machine, group = case.machine
     names = dict.fromkeys((case.host_group, group, defined_name(group)))
     return *names, *(f"{machine}/{name}" for name in names)

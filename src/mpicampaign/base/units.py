@@ -164,7 +164,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_roughly(seconds: float) -> str:
-    """As people say it: ``less than a minute``, ``about 2 min``, ``about 1 h 20 min``, ``about 3 d``."""
+    """A rough duration: ``less than a minute``, ``about 2 min``, ``about 1 h 20 min``, ``about 3 d``."""
     minutes = round(seconds / 60)
     if seconds < 60:
         return "less than a minute"

@@ -242,7 +242,7 @@ def _found(values: Values, key: Key, name: str) -> str:
 
 
 def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
-    """With the paths of its input files and of its program."""
+    """The benchmark with paths relative to the campaign file made absolute."""
     key: Key = ("benchmarks", benchmark.name)
     named = zip(values.document.items((*key, "inputs")), benchmark.inputs, strict=False)
     inputs = tuple(str(_beside(values, item, name)) for (item, _), name in named)
@@ -254,7 +254,7 @@ def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
 
 
 def _schedule(values: Values, schedule: Schedule) -> Schedule:
-    """With the paths of what it calls and writes."""
+    """The schedule with paths relative to the campaign file made absolute."""
 
     def path(key: str, name: str) -> str:
         return str(_beside(values, ("schedule", key), name).absolute())
@@ -318,7 +318,7 @@ def _with_libraries(
 
 
 def _with_names(group: HostGroup) -> HostGroup:
-    """With the names of its hosts for a launcher, which knows no ranges."""
+    """The host group with ranges of hosts expanded, as launchers know no ranges."""
     with suppress(ValueError):  # noted
         return replace(group, hosts=tuple(hosts_of(group)))
     return group
@@ -356,7 +356,7 @@ def _wheel_prefix(mpi: str) -> str:
 
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
-    """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
+    """The matrix entry with all variants, and the campaign's repeats and time limit as defaults."""
     entry = replace(entry, blocks=TO_REFERENCE) if entry.race else entry
     until_decided = campaign.repeats == UNTIL_DECIDED and not entry.race
     default = BLOCKS if entry.blocks and not until_decided else campaign.repeats

@@ -320,7 +320,7 @@ class System:
 
     @property
     def defined(self) -> str:
-        """Its name in the campaign file, the same with each of its MPI libraries."""
+        """The name in the campaign file, without the MPI library."""
         return defined_name(self.name)
 
     @property

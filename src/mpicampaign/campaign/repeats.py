@@ -61,7 +61,7 @@ def _rankings(campaign: Campaign) -> Iterator[list[_Asked]]:
 
 
 def _asked(campaign: Campaign) -> Iterator[_Asked]:
-    """Those of a number of repeats, outside blocks, of which there is a rule of their own."""
+    """Cases with a number of repeats; blocks have a rule of their own."""
     for index, entry in enumerate(campaign.matrix):
         if entry.blocks or entry.each or entry.repeats <= UNTIL_KNOWN:
             continue

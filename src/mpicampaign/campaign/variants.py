@@ -115,7 +115,7 @@ def library_of(campaign: Campaign, group: str) -> str:
 
 
 def filled(benchmark: Benchmark) -> Benchmark:
-    """With parameters in its arguments that the suite does not put into an input file."""
+    """The benchmark with parameters in its arguments, but those that its suite writes into an input file."""
     suite = SUITES.get(benchmark.suite)
     own_parameters = {
         name: value for name, value in benchmark.parameters.items() if suite and name not in suite.parameters
@@ -136,7 +136,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def for_ranks(benchmark: Benchmark, placement: Placement, ranks_per_node: int) -> Benchmark:
-    """With the numbers of nodes and ranks of a placement in its arguments."""
+    """The benchmark with the placement's numbers of nodes and ranks in its arguments."""
     numbers = {"nodes": placement.nodes, "ranks_per_node": ranks_per_node}
     numbers |= {"ranks": placement.nodes * ranks_per_node}
     texts = {name: str(number) for name, number in numbers.items()}

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_filters(parser: argparse._ActionsContainer) -> None:
-    """Which curves; see `chosen_curves`."""
+    """Options that choose curves; see `chosen_curves`."""
     for name in _FILTERS:
         add_names(parser, _option(name), "only its curves")
 

@@ -20,7 +20,7 @@ from mpicampaign.jobs.inputs import Input, inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.software import Program
-from mpicampaign.schemes.unit import Results, Unit
+from mpicampaign.schemes.unit import RepeatUnit, Results
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 
@@ -104,10 +104,12 @@ class Identities(dict[int, str]):
         return self[repeat]
 
 
-def units_of(campaign: Campaign, systems: Collection[str], machine: PlanMachine) -> tuple[Unit[Draft], ...]:
+def units_of(
+    campaign: Campaign, systems: Collection[str], machine: PlanMachine
+) -> tuple[RepeatUnit[Draft], ...]:
     """All units of a campaign, in the order of its matrix."""
     names: list[str] = []  # of all designs
-    units: list[Unit[Draft]] = []
+    units: list[RepeatUnit[Draft]] = []
     for entry in campaign.matrix:
         drafts = [_draft(campaign, entry, case, systems, machine) for case in cases_of(campaign, entry)]
         designs = designs_of(campaign, entry, names)
@@ -118,23 +120,23 @@ def units_of(campaign: Campaign, systems: Collection[str], machine: PlanMachine)
 
 def _units_of_entry(
     campaign: Campaign, entry: MatrixEntry, drafts: list[Draft], designs: list[Design]
-) -> Iterator[Unit[Draft]]:
+) -> Iterator[RepeatUnit[Draft]]:
     if entry.each:
         alike = grouped(drafts, lambda draft: (draft.case.host_group, draft.case.placement))
-        yield from (Unit(campaign, entry, tuple(benchmarks)) for benchmarks in alike.values())
+        yield from (RepeatUnit(campaign, entry, tuple(benchmarks)) for benchmarks in alike.values())
         return
     for design in designs:
         cases = {case for several in design.candidates.values() for case in several}
         together = tuple(draft for draft in drafts if draft.case in cases)
         decided_with = design.name if design.compared == TO_DECIDE else ""
-        yield Unit(campaign, entry, together, design, decided_with)
+        yield RepeatUnit(campaign, entry, together, design, decided_with)
     if entry.repeats == UNTIL_DECIDED and not designs:
         of_case = {draft.case: draft for draft in drafts}
         for alike_cases in decided_together(campaign, entry):
             together = tuple(of_case[case] for case in alike_cases)
-            yield Unit(campaign, entry, together, decided_with=str(alike_cases[0]))
+            yield RepeatUnit(campaign, entry, together, decided_with=str(alike_cases[0]))
     elif not designs:
-        yield from (Unit(campaign, entry, (draft,)) for draft in drafts)
+        yield from (RepeatUnit(campaign, entry, (draft,)) for draft in drafts)
 
 
 def _draft(

@@ -24,7 +24,7 @@ class Input(NamedTuple):
     source: Path | None = None
 
     def kept(self, campaign_folder: Path) -> Path:
-        """Its place in the campaign's library."""
+        """Where the campaign's library keeps the file."""
         return campaign_folder / "lib" / "inputs" / f"{self.sha256[:16]}-{self.name}"
 
     @property

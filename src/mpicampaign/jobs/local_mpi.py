@@ -80,7 +80,7 @@ def find_mpi(system: System) -> LocalMpi:
 
 @cache
 def _folders(path: str) -> tuple[str, ...]:
-    """Those of a PATH, each once: /bin and /usr/bin may be the same."""
+    """The folders of a PATH, only the first of those that are one: /bin may be /usr/bin."""
     folders = path.split(":")
     once = {os.path.realpath(folder): folder for folder in reversed(folders) if folder}
     return tuple(folder for folder in folders if folder in once.values())

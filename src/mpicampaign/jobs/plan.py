@@ -25,7 +25,7 @@ from mpicampaign.jobs.run import Run
 from mpicampaign.schemes.block import DesignState
 from mpicampaign.schemes.due import due
 from mpicampaign.schemes.states import extended, further_in_states
-from mpicampaign.schemes.unit import CaseDue, Results, Unit
+from mpicampaign.schemes.unit import CaseDue, RepeatUnit, Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Plan(plan_file.PlanFile):
 
     @property
     def planned_node_seconds(self) -> float:
-        """The same without further repeats."""
+        """The upper bound without further repeats."""
         return sum(run.node_seconds for run in self.runs if not run.further)
 
     def most(self, cap: float | None) -> tuple[int, float]:
@@ -112,7 +112,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: PlanMachine
 
 
 def plan_of(
-    campaign: Campaign, systems: Collection[str], units: Sequence[Unit[Draft]], results: Results
+    campaign: Campaign, systems: Collection[str], units: Sequence[RepeatUnit[Draft]], results: Results
 ) -> Plan:
     """The plan by the results so far.
 
@@ -157,9 +157,9 @@ def plan_of(
 
 
 def _rounds(
-    asked: Iterable[tuple[Unit[Draft], CaseDue[Draft]]], runs: Mapping[Case, Sequence[Run]]
+    asked: Iterable[tuple[RepeatUnit[Draft], CaseDue[Draft]]], runs: Mapping[Case, Sequence[Run]]
 ) -> Iterator[Rounds]:
-    """Those of each case on a whole host group."""
+    """The rounds of each host group whose members are measured side by side."""
     of_members = [
         (case.whole, unit.entry.each.unit, case.candidate)
         for unit, case in asked
@@ -245,7 +245,7 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
 
 
 def _together(run: Run) -> object:
-    """The same for runs of which all are made or none: those of a block, or of a round."""
+    """A key that runs share which are made together or not at all: of a block, or a round."""
     return (run.whole, run.round) if run.round else (run.block, run.repeat) if run.block else run.identity
 
 

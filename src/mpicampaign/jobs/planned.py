@@ -12,7 +12,7 @@ from mpicampaign.base.records import defined_name
 from mpicampaign.jobs.drafts import Draft, oversubscribed
 from mpicampaign.jobs.run import Run
 from mpicampaign.schemes.due import due
-from mpicampaign.schemes.unit import CaseDue, Results, Unit
+from mpicampaign.schemes.unit import CaseDue, RepeatUnit, Results
 from mpicampaign.suites import SUITES
 
 
@@ -36,7 +36,7 @@ class PlannedCase(plan_file.CaseEntry):
         return len(self.runs) - self.repeats
 
 
-def planned_case(unit: Unit[Draft], case: CaseDue[Draft]) -> PlannedCase:
+def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft]) -> PlannedCase:
     """The case with its repeats."""
     draft, design, members = case.candidate, unit.design, unit.entry.each
     return PlannedCase(
@@ -65,7 +65,7 @@ def planned_case(unit: Unit[Draft], case: CaseDue[Draft]) -> PlannedCase:
     )
 
 
-def planned_runs(unit: Unit[Draft], case: CaseDue[Draft], tried: Collection[str] = ()) -> list[Run]:
+def planned_runs(unit: RepeatUnit[Draft], case: CaseDue[Draft], tried: Collection[str] = ()) -> list[Run]:
     """The runs of a case that this machine makes, also those that it made.
 
     ``tried``: identities that are left out, as to make thousands takes time.
@@ -102,7 +102,7 @@ def planned_runs(unit: Unit[Draft], case: CaseDue[Draft], tried: Collection[str]
     ]
 
 
-def runs_due(unit: Unit[Draft], results: Results, tried: Collection[str]) -> list[Run]:
+def runs_due(unit: RepeatUnit[Draft], results: Results, tried: Collection[str]) -> list[Run]:
     """The runs of a unit by its results, without those that were ``tried``."""
     cases = due(unit, results).cases
     if not unit.design:

@@ -37,7 +37,7 @@ from mpicampaign.jobs.planned import runs_due
 from mpicampaign.jobs.render import library_name, library_text, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.texts import TextOfRepeats
-from mpicampaign.schemes.unit import Results, Unit
+from mpicampaign.schemes.unit import RepeatUnit, Results
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
@@ -79,7 +79,7 @@ class Prepared:
     plan: Plan
     results: Path
     selection: RunSelection = ALL_RUNS
-    units: tuple[Unit[Draft], ...] = ()
+    units: tuple[RepeatUnit[Draft], ...] = ()
     so_far: Results | None = None
 
     @property
@@ -108,10 +108,10 @@ class Prepared:
         return [replace(run, campaign_folder=self.folder, token=self.token) for run in runs]
 
     @cached_property
-    def _unit_of(self) -> dict[Case, Unit[Draft]]:
+    def _unit_of(self) -> dict[Case, RepeatUnit[Draft]]:
         return {draft.case: unit for unit in self.units for draft in unit.candidates}
 
-    def unit_of(self, run: Run) -> Unit[Draft]:
+    def unit_of(self, run: Run) -> RepeatUnit[Draft]:
         """What is decided together with a run: its case, the candidates beside it, or its host group."""
         case = run.whole or run.case
         group, library, name = case.host_group.partition(WITH)

@@ -37,7 +37,7 @@ class Rounds(NamedTuple):
     not_available: str = ""
 
     def only(self, identities: Collection[str]) -> Rounds:
-        """Those of some runs, such as a selection."""
+        """The rounds with these runs alone."""
         return self._replace(runs=tuple(run for run in self.runs if run.identity in identities))
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ def build(prepared: Prepared, *, verbose: bool = False) -> int:
 
 
 def build_missing(prepared: Prepared, *, verbose: bool = False) -> int:
-    """As `build`, where the runs that are due lack something, and after measurements on this machine."""
+    """Build where due runs lack something, after measurements on this machine; see `build`."""
     systems = {run.case.system for run in prepared.pending}
     needed = (path for name in systems for path in (*prepared.binaries(name), *prepared.from_source(name)))
     if all(path.exists() for path in needed):

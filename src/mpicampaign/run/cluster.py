@@ -85,7 +85,7 @@ class Cluster:
 
     @property
     def ids(self) -> set[str]:
-        """Of the jobs in flight that are known to be in the queue."""
+        """The ids of jobs that are known to be in the queue."""
         return {job.id for job in self.jobs.values() if job.id}
 
     def query_within(self, seconds: float) -> None:

@@ -343,7 +343,7 @@ class ClusterJobs:
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
 
     def _say_of(self, job: ClusterJob, text: str) -> None:
-        """Of a job that measures many members one line, not one for each of its runs."""
+        """Print a line once for a job that measures many members, not for each of its runs."""
         label = " ".join(whole_group(job.run)) if job.run.each else job.run.label
         if not job.run.each or (label, text) not in self._said:
             self._say(f"{label}: {text}")

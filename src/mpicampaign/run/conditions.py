@@ -43,7 +43,7 @@ from mpicampaign.jobs.run import RESULT
 from mpicampaign.run.again import read_again
 from mpicampaign.run.new_runs import NewRunsRequest, read_requests
 from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
-from mpicampaign.schemes.unit import Candidate, CandidateOn, CaseInStates, NodeAgain, RequestedRun
+from mpicampaign.schemes.unit import CaseInStates, CaseOnMembers, NodeAgain, RepeatedCase, RequestedRun
 
 if TYPE_CHECKING:
     from mpicampaign.questions.decided.find import ByLooks
@@ -73,7 +73,7 @@ class MachineWithResults(ThisMachine):
 
     @cached_property
     def _results(self) -> dict[tuple[str, int], _Result]:
-        """Those that were read, by their folder and the time at which they were written."""
+        """The results that were read, by folder and time of writing."""
         return {}
 
     def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
@@ -128,7 +128,7 @@ class MachineWithResults(ThisMachine):
         return any(record.unread for record in records) or is_known(records)
 
     def stages(
-        self, compared: str, candidates: Sequence[Candidate], ranked: bool
+        self, compared: str, candidates: Sequence[RepeatedCase], ranked: bool
     ) -> Mapping[str, Sequence[Stage]]:
         if not race_rules(compared):
             of_benchmarks = grouped(candidates, lambda candidate: defined_name(candidate.case.benchmark))
@@ -146,10 +146,10 @@ class MachineWithResults(ThisMachine):
         [race] = races(records)
         return race.stages
 
-    def decided(self, candidates: Sequence[Candidate], ranked: bool) -> Decided:
+    def decided(self, candidates: Sequence[RepeatedCase], ranked: bool) -> Decided:
         return self._by_looks(candidates, ranked).due
 
-    def _by_looks(self, candidates: Sequence[Candidate], ranked: bool, in_blocks: bool = False) -> ByLooks:
+    def _by_looks(self, candidates: Sequence[RepeatedCase], ranked: bool, in_blocks: bool = False) -> ByLooks:
         from mpicampaign.questions.decided.find import decide_by
 
         most = 2 * looks_to_decide(len(candidates))[-1]
@@ -157,7 +157,7 @@ class MachineWithResults(ThisMachine):
         return decide_by([list(self._records(candidate, ranked, most, known)) for candidate in candidates])
 
     def _records(
-        self, candidate: Candidate, ranked: bool, most: int, known: Mapping[str, str]
+        self, candidate: RepeatedCase, ranked: bool, most: int, known: Mapping[str, str]
     ) -> Iterable[Record]:
         """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
         kept_case, identities = candidate.kept, candidate.identities
@@ -171,7 +171,7 @@ class MachineWithResults(ThisMachine):
         self,
         each: Each,
         screen: Mapping[int, Collection[str]],
-        benchmarks: Sequence[CandidateOn],
+        benchmarks: Sequence[CaseOnMembers],
         earlier: int,
     ) -> Mapping[int, Collection[str]]:
         from mpicampaign.run.rounds_due import due_rounds
@@ -319,7 +319,7 @@ def prepare_with_results(
     wanted: Sequence[NodeAgain] = (),
     request: NewRunsRequest | None = None,
 ) -> Prepared:
-    """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
+    """Prepare a campaign, with the further repeats that its results ask for, and the selection of a call.
 
     ``wanted``: nodes that the call measures again. ``request``: new runs that it asks for.
 

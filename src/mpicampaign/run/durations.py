@@ -144,7 +144,7 @@ class TimeLeft:
         return f"{format_roughly(seconds)} left{more}"
 
     def _seconds(self, counts: Callable[[Run], bool]) -> float | None:
-        """Of the runs that are due and count, a case at a time; None where one has not run yet."""
+        """Expected seconds of due runs that count, a case at a time; None for a case that never ran."""
         total = 0.0
         for alike in filter(None, self._due.values()):
             seconds = self._durations.expected(next(iter(alike.values())))

@@ -27,7 +27,7 @@ class LocalJob:
 
     @property
     def id(self) -> str:
-        """As its attempt is named."""
+        """The number of the process, which the name of its attempt ends in."""
         return str(self._process.pid)
 
     def wait(self) -> int:

@@ -142,7 +142,7 @@ class Loop:
         return id(self._prepared.unit_of(run))
 
     def _new(self, due: Sequence[Run]) -> list[Run]:
-        """Of due runs those that this call makes, too: each is tried once.
+        """The due runs that this call has not tried yet.
 
         On a busy machine, and when its time is over, none is repeated that was disturbed; nor is a block in
         which a run has failed.

@@ -177,7 +177,7 @@ class ClusterRuns(RunMaker):
         self._worker.start()
 
     def take(self, runs: list[Run]) -> None:
-        """Those that ask for the same are submitted together."""
+        """Submit runs, those with the same request together."""
         self._new.put(runs)
 
     def stop(self) -> None:

@@ -206,7 +206,7 @@ def _part(prepared: Prepared, compared: RunsOfCases) -> NewRunsRequest:
     last = {planned.case: len(planned.runs) for planned in prepared.plan.cases}
     cases = []
     for case, runs in compared.items():
-        draft = next(one for one in prepared.unit_of(runs[0]).candidates if one.case == case)
+        draft = next(draft for draft in prepared.unit_of(runs[0]).candidates if draft.case == case)
         rows_of_case = [(run.repeat, False) for run in due[case][:rows]]
         rows_of_case += [(last[case] + number, True) for number in range(1, rows - len(rows_of_case) + 1)]
         asked = (

@@ -24,7 +24,7 @@ from mpicampaign.collect.member_metadata import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.schedulers.node_states import node_states
-from mpicampaign.schemes.unit import Candidate, CandidateOn
+from mpicampaign.schemes.unit import CaseOnMembers, RepeatedCase
 
 RunFolderOf = Callable[[Case, int, str], Path]
 Rounds = Mapping[int, tuple[str, ...]]
@@ -36,7 +36,7 @@ _MANY = 200  # runs: to read them takes longer than to start a process
 class _Run(NamedTuple):
     """A run of a member in a round, and its folder."""
 
-    candidate: Candidate
+    candidate: RepeatedCase
     nodes: list[str]
     repeat: int
     round: int
@@ -70,7 +70,7 @@ class _Run(NamedTuple):
 def due_rounds(
     each: Each,
     screen: Mapping[int, Collection[str]],
-    benchmarks: Sequence[CandidateOn],
+    benchmarks: Sequence[CaseOnMembers],
     earlier: int,
     campaign_folder: Path,
     folder_of: RunFolderOf,
@@ -135,7 +135,7 @@ def _asked(
 
 
 def _runs(
-    candidate_on: CandidateOn, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+    candidate_on: CaseOnMembers, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
 ) -> Iterator[_Run]:
     """The n-th round of a member is its n-th repeat."""
     made = Counter[str]()

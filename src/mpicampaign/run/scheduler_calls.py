@@ -129,7 +129,7 @@ class Query:
 
 
 def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
-    """Of jobs with one name the one that counts: that may run, else is in the queue, else the latest."""
+    """The job that counts among those of one name: it may run, else is in the queue, else the latest."""
 
     def number(job: QueuedJob) -> int:
         return int("".join(filter(str.isdecimal, job.id.partition("_")[0])) or 0)

@@ -158,7 +158,7 @@ def _can_pass(problem: str) -> bool:
 
 
 def _block(job: ClusterJob) -> tuple[object, ...] | None:
-    """The same for runs that are submitted together, however many they are."""
+    """A key that runs share which are submitted together, however many they are."""
     if job.run.each:
         return whole_group(job.run)
     return (job.run.block, job.run.repeat) if job.run.block else None

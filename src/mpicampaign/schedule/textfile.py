@@ -82,7 +82,7 @@ def _of_ticks(campaign: str, folder: Path, log: TickLog) -> Iterator[Sample]:
 
 
 def _of_records(campaign: str, file: Path) -> Iterator[Sample]:
-    """Of the last report; none before the first."""
+    """Samples of the last report; none before the first."""
     from mpicampaign.compare.compare import compare
     from mpicampaign.report.exports.openmetrics import Sample, samples_of
 

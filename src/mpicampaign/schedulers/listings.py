@@ -88,7 +88,7 @@ class NodeClass:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Those that all members have."""
+        """The features that all members have."""
         first, *rest = (node.features for node in self.members)
         return tuple(sorted(set(first).intersection(*rest)))
 

@@ -152,7 +152,7 @@ class BatchScheduler(Scheduler):
         return variable.startswith(self.steering) and variable not in self.where
 
     def plain_query(self, user: str) -> list[str]:
-        """The same without reasons, for versions that refuse the options of `query`; else empty."""
+        """`query` without reasons, for versions that refuse its options; empty where there are none."""
         return []
 
     @abstractmethod

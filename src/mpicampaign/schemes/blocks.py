@@ -14,8 +14,8 @@ from mpicampaign.schemes.unit import (
     C,
     CaseDue,
     Due,
+    RepeatUnit,
     Results,
-    Unit,
     entries,
     limit_in_states,
     limit_of,
@@ -32,7 +32,7 @@ class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
     ``end``: its last repeat, where another stage follows. ``requested``: blocks beside the planned ones.
     """
 
-    def __init__(self, unit: Unit[C], candidates: Sequence[C], results: Results, stage: Stage) -> None:
+    def __init__(self, unit: RepeatUnit[C], candidates: Sequence[C], results: Results, stage: Stage) -> None:
         super().__init__()
         self.candidates, self.stage, self.end = candidates, stage, 0
         self._unit, self._results = unit, results
@@ -57,32 +57,32 @@ class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
         return any(other.case == candidate.case for other in self.candidates)
 
     def alone(self, candidate: C) -> BlocksOfStage[C]:
-        """Those of a candidate that never gave a value: the others do not wait for it."""
+        """The blocks of a candidate that never gave a value: the others do not wait for it."""
         alone = BlocksOfStage(self._unit, [candidate], self._results, self.stage)
         alone.count = Repeats(self.stage.blocks, 0, 0)
         return alone
 
     @property
     def repeats(self) -> range:
-        """Those of the stage."""
+        """The numbers of the stage's repeats."""
         after = self.stage.after
         return range(after + 1, (self.end or after + self.count.all) + 1)
 
     @property
     def stand_ins(self) -> dict[int, int]:
-        """Its repeats that stand in for others, with the rows of these."""
+        """The repeats that stand in for others, with the rows of these."""
         after = self.stage.after
         return {after + number: after + row for number, row in self.count.rows.items()}
 
     def _condition(self, number: int) -> str:
-        """Of the stage's n-th repeat, see `Block`; with looks the analysis says which ones count."""
+        """The condition of the stage's n-th repeat; with looks the analysis says which ones count."""
         repeat, counted = self.stage.after + number, self.stage.counted
         condition = self[repeat].condition
         lacks = counted is not None and repeat not in counted and len(counted) < self.stage.blocks
         return AGAIN if lacks and self[repeat].is_complete else condition
 
 
-def due(unit: Unit[C], design: Design, results: Results) -> Due[C]:
+def due(unit: RepeatUnit[C], design: Design, results: Results) -> Due[C]:
     """The blocks of a design, with looks those of the candidates that are left."""
     state = DesignState(design, design.nodes * unit.entry.time_limit)
     candidates = {candidate.case: candidate for candidate in unit.candidates}
@@ -103,8 +103,8 @@ def due(unit: Unit[C], design: Design, results: Results) -> Due[C]:
     return Due(cases, state if begun else None)
 
 
-def _stages(unit: Unit[C], design: Design, results: Results) -> Mapping[str, Sequence[Stage]]:
-    """Those of a design with looks; empty for others."""
+def _stages(unit: RepeatUnit[C], design: Design, results: Results) -> Mapping[str, Sequence[Stage]]:
+    """The stages of a design with looks, by benchmark; empty for other designs."""
     if not unit.has_looks or not any(candidate.here for candidate in unit.candidates):
         return {}
     of_case = {candidate.case: candidate for candidate in unit.candidates}
@@ -112,7 +112,9 @@ def _stages(unit: Unit[C], design: Design, results: Results) -> Mapping[str, Seq
     return results.stages(design.compared, candidates, unit.ranked)
 
 
-def _case(unit: Unit[C], state: DesignState, candidate: C, stages: Sequence[BlocksOfStage[C]]) -> CaseDue[C]:
+def _case(
+    unit: RepeatUnit[C], state: DesignState, candidate: C, stages: Sequence[BlocksOfStage[C]]
+) -> CaseDue[C]:
     """A candidate with the stages that it is in."""
     case = candidate.case
     running = [stage for stage in stages if stage.has(candidate)] or [stages[0].alone(candidate)]
@@ -124,7 +126,6 @@ def _case(unit: Unit[C], state: DesignState, candidate: C, stages: Sequence[Bloc
         state.due += sum(block.is_due(case) for block in blocks.values())
 
     def closes(repeat: int) -> bool:
-        """Of those for states of the machine, too."""
         return (blocks.get(repeat) or running[0][repeat]).closes(case)
 
     def is_left(repeat: int) -> bool:
@@ -144,7 +145,7 @@ def _case(unit: Unit[C], state: DesignState, candidate: C, stages: Sequence[Bloc
     )
 
 
-def _addable(unit: Unit[C], candidate: C, running: Sequence[BlocksOfStage[C]], last: int) -> int:
+def _addable(unit: RepeatUnit[C], candidate: C, running: Sequence[BlocksOfStage[C]], last: int) -> int:
     """How many more repeats a candidate may get."""
     if not candidate.is_made_here or (unit.ranked and not unit.has_looks):
         return 0

@@ -12,10 +12,10 @@ from typing import Generic
 from mpicampaign.base.expectation import looks_to_decide
 from mpicampaign.base.planned_looks import NOTHING_DECIDED
 from mpicampaign.schemes.repeats import repeats_of
-from mpicampaign.schemes.unit import C, CaseDue, Due, Results, Unit, entries, limit_of
+from mpicampaign.schemes.unit import C, CaseDue, Due, RepeatUnit, Results, entries, limit_of
 
 
-def due(unit: Unit[C], results: Results) -> Due[C]:
+def due(unit: RepeatUnit[C], results: Results) -> Due[C]:
     """The repeats up to the next look, of those that have not left."""
     here = [candidate for candidate in unit.candidates if candidate.is_made_here]
     decided = results.decided(here, unit.ranked) if len(here) > 1 else NOTHING_DECIDED
@@ -32,9 +32,9 @@ def due(unit: Unit[C], results: Results) -> Due[C]:
 
 
 class _Repeats(Generic[C]):
-    """Those of a candidate: ``planned`` ones with those for disturbed runs, and how many were made beyond."""
+    """The repeats of a candidate: planned, with those for disturbed runs, and made beyond that."""
 
-    def __init__(self, candidate: C, rows: int, unit: Unit[C], results: Results) -> None:
+    def __init__(self, candidate: C, rows: int, unit: RepeatUnit[C], results: Results) -> None:
         self.candidate, self._unit, self._results = candidate, unit, results
         made_only = unit.ranked or bool(candidate.not_available)
         self._count = repeats_of(rows, limit_of(unit.campaign, rows), self._condition, made_only)
@@ -47,7 +47,7 @@ class _Repeats(Generic[C]):
         return self._results.condition_of(self.candidate.kept, number, self.candidate.identities[number])
 
     def due(self, beyond: int) -> CaseDue[C]:
-        """With so many repeats beyond the planned ones."""
+        """The case, with this number of repeats beyond the planned ones."""
         looks = looks_to_decide(len(self._unit.candidates))
         most = looks[-1] + limit_of(self._unit.campaign, looks[-1])
         last = max(min(self.planned + beyond, most), self.planned, self.made)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mpicampaign.schemes import blocks, decided, each, repeats
-from mpicampaign.schemes.unit import C, Due, Results, Unit
+from mpicampaign.schemes.unit import C, Due, RepeatUnit, Results
 
 
-def due(unit: Unit[C], results: Results) -> Due[C]:
+def due(unit: RepeatUnit[C], results: Results) -> Due[C]:
     """The repeats of a unit, those that follow from its results among them."""
     if unit.entry.each:
         return each.due(unit, unit.entry.each, results)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
 from mpicampaign.campaign.each import GroupMember, hosts_of, screen
-from mpicampaign.schemes.unit import C, CaseDue, Due, Results, Unit
+from mpicampaign.schemes.unit import C, CaseDue, Due, RepeatUnit, Results
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Each
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 REPEATS_AGAIN = 1000  # more than a member has rounds: those of a node that is measured again come behind them
 
 
-def due(unit: Unit[C], each: Each, results: Results) -> Due[C]:
+def due(unit: RepeatUnit[C], each: Each, results: Results) -> Due[C]:
     """The rounds of all members, and of each node that is measured again beside its controls."""
     group = unit.campaign.host_groups[unit.candidates[0].case.host_group]
     cases = [*_on_hosts(unit, each, results, unit.candidates, hosts_of(group), 0)]
@@ -28,7 +28,12 @@ def due(unit: Unit[C], each: Each, results: Results) -> Due[C]:
 
 
 def _on_hosts(
-    unit: Unit[C], each: Each, results: Results, benchmarks: Sequence[C], hosts: Sequence[str], earlier: int
+    unit: RepeatUnit[C],
+    each: Each,
+    results: Results,
+    benchmarks: Sequence[C],
+    hosts: Sequence[str],
+    earlier: int,
 ) -> Iterator[CaseDue[C]]:
     """Benchmarks on each of these hosts, or their pairs, in the rounds that are due by the results.
 

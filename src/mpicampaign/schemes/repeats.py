@@ -16,9 +16,9 @@ from mpicampaign.schemes.unit import (
     C,
     CaseDue,
     Due,
+    RepeatUnit,
     RequestedRun,
     Results,
-    Unit,
     entries,
     limit_in_states,
     limit_of,
@@ -43,7 +43,7 @@ class Repeats(NamedTuple):
         return self.planned + self.further
 
 
-def due(unit: Unit[C], results: Results) -> Due[C]:
+def due(unit: RepeatUnit[C], results: Results) -> Due[C]:
     """The repeats of the only case of a unit."""
     [candidate] = unit.candidates
     requested = requested_runs(results, [candidate])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.schemes.block import DesignState
 
 
-class Candidate(Protocol):
+class RepeatedCase(Protocol):
     """A case, as far as its repeats depend on it; ``kept``: the names under which its runs are kept.
 
     ``keeps_nodes``: a later allocation gets the same nodes, so that failed runs are made there.
@@ -51,8 +51,8 @@ class Candidate(Protocol):
         """The case on a member of its host group."""
 
 
-C = TypeVar("C", bound=Candidate)
-CandidateOn = Callable[[str], Candidate]  # of a benchmark on the members of a host group, by their names
+C = TypeVar("C", bound=RepeatedCase)
+CaseOnMembers = Callable[[str], RepeatedCase]  # of a benchmark on the members of a host group, by their names
 
 
 class RequestedRun(NamedTuple):
@@ -109,7 +109,7 @@ class Results(Protocol):
         return Made()
 
     def stages(
-        self, compared: str, candidates: Sequence[Candidate], ranked: bool, /
+        self, compared: str, candidates: Sequence[RepeatedCase], ranked: bool, /
     ) -> Mapping[str, Sequence[Stage]]:
         """The stages of blocks with looks that are due so far, by benchmark; without results the first."""
         return {}
@@ -118,7 +118,7 @@ class Results(Protocol):
         self,
         each: Each,
         screen: Mapping[int, Collection[str]],
-        benchmarks: Sequence[CandidateOn],
+        benchmarks: Sequence[CaseOnMembers],
         earlier: int,
         /,
     ) -> Mapping[int, Collection[str]]:
@@ -128,7 +128,7 @@ class Results(Protocol):
         """
         return screen
 
-    def decided(self, candidates: Sequence[Candidate], ranked: bool, /) -> Decided:
+    def decided(self, candidates: Sequence[RepeatedCase], ranked: bool, /) -> Decided:
         """What the looks so far say of candidates that are repeated until it is decided."""
         return NOTHING_DECIDED
 
@@ -152,7 +152,7 @@ class Results(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit(Generic[C]):
+class RepeatUnit(Generic[C]):
     """Cases whose repeats are decided together: one, those of a block design, or of a group with `each`.
 
     ``decided_with``: the name of candidates that are repeated until it is decided which is the best.
@@ -188,11 +188,11 @@ class Unit(Generic[C]):
 
     @property
     def most_candidates(self) -> int:
-        """Of a benchmark."""
+        """How many candidates the benchmark with the most of them has."""
         return max(map(len, self.design.candidates.values())) if self.design else len(self.candidates)
 
-    def part_of(self, case: Case) -> Unit[C]:
-        """As little as decides on a case: in blocks the candidates of its benchmark."""
+    def part_of(self, case: Case) -> RepeatUnit[C]:
+        """The part that decides on a case: in blocks the candidates of its benchmark."""
         if self.design is None or self.is_decided_whole:
             return self
         name = defined_name(case.benchmark)
@@ -231,7 +231,7 @@ class Due(Generic[C]):
     design: DesignState | None = None
 
 
-def requested_runs(results: Results, candidates: Iterable[Candidate]) -> tuple[RequestedRun, ...]:
+def requested_runs(results: Results, candidates: Iterable[RepeatedCase]) -> tuple[RequestedRun, ...]:
     """The runs that were requested of cases as they are now, one of a number."""
     of_cases = ((candidate, run) for candidate in candidates for run in results.requested(candidate.kept))
     valid = (run for candidate, run in of_cases if candidate.identities[run.repeat] == run.identity)
@@ -239,7 +239,7 @@ def requested_runs(results: Results, candidates: Iterable[Candidate]) -> tuple[R
 
 
 def entries(
-    unit: Unit[C],
+    unit: RepeatUnit[C],
     candidate: C,
     count: int,
     requested: Iterable[RequestedRun],

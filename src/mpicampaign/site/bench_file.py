@@ -64,7 +64,7 @@ def bench_text(bench: Bench, site: Site, name: str) -> str:
 
 
 def _benchmark(bench: Bench) -> str:
-    """Its definition, with a comment on the keys that deserve one."""
+    """The lines that define a benchmark, with comments on keys that deserve one."""
     entry = {
         key: FlowMapping(value) if isinstance(value, dict) else value for key, value in bench.entry.items()
     }

@@ -104,13 +104,13 @@ def _gathered(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]
 
 
 def _reported_alike(one: Node, other: Node) -> bool:
-    """The same model and counts, and about the same memory."""
+    """Whether the scheduler reports one model, the same counts, and about the same memory."""
     reported = [(node.model, node.sockets, node.cores, node.cpus) for node in (one, other)]
     return reported[0] == reported[1] and _like_memory(one.memory, other.memory)
 
 
 def _probed_alike(one: NodeGroup, other: NodeGroup) -> bool:
-    """The same hardware, and as many CPUs for jobs: the scheduler gives no more than it reports."""
+    """Whether probes saw the same hardware, and as many CPUs for jobs: the scheduler gives no more."""
     counts = [(group.nodes.members[0].cores, group.nodes.members[0].cpus) for group in (one, other)]
     if counts[0] != counts[1] or one.nodes.queue != other.nodes.queue or not one.probe or not other.probe:
         return False
