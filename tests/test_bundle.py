@@ -194,6 +194,13 @@ def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str
         ),
         (lambda plan: plan["cases"][0]["runs"][0].update(identity=""), "names or numbers that are not valid"),
         (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that are not valid"),
+        (lambda plan: plan["cases"][0].update(host_group="a \x1b[2J"), "names or numbers that are not valid"),
+        (
+            lambda plan: plan["cases"][0].update(
+                kept_as={name: f"../{name}" for name in ("system", "host_group", "placement", "benchmark")}
+            ),
+            "names or numbers that are not valid",
+        ),
         (
             lambda plan: plan["cases"][0]["runs"][0].update(repeat=10**12),
             "names or numbers that are not valid",

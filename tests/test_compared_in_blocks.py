@@ -33,6 +33,7 @@ from mpicampaign.base.records import (
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.blocks.find import BETTER, NOT_SHOWN, WORSE, InBlocks
 from mpicampaign.questions.blocks.say import block_sentences
+from mpicampaign.report.columns import ANSWERS
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.filter import select
 from mpicampaign.report.make import tables, to_markdown, to_terminal
@@ -277,13 +278,13 @@ def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path)
 
 def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record]) -> None:
     comparison = compare(records)
-    lines = json.loads(tables(comparison, "json"))["rows"]
-    of = {(line["placement"], line["metric"]): line for line in lines}
-    own = of["S", "bandwidth at 8 KiB"]
-    assert own["block_design"] == "g TCP, 2 nodes" and own["reference"] == "R"
-    assert own["blocks_verdict"] == "worse" and own["ratio_low [1]"] < own["ratio_in_blocks [1]"] < 1
-    assert of["R", "latency at 0 B"]["ratio_in_blocks [1]"] is None
-    assert [of[name, "latency at 0 B"]["blocks_better_than"] for name in "RST"] == ["S", "", ""]
+    lines = json.loads(tables(comparison, "json", table=ANSWERS))["rows"]
+    of = {(line["candidate"], line["metric"]): line for line in lines if line["question"] == "blocks"}
+    own, reference = of["S", "latency at 0 B"], of["R", "latency at 0 B"]
+    assert (own["scope"], own["against"], own["verdict"]) == ("g TCP, 2 nodes", "R", "worse")
+    assert 1 < own["ratio_low"] < own["ratio"] < own["ratio_high"] and own["p"] < 0.05
+    assert (reference["against"], reference["ratio"], reference["p"]) == (None, 1, None)
+    assert [of[name, "latency at 0 B"]["verdict"] for name in "RST"] == ["reference", "worse", "not shown"]
     for found in comparison.blocks:
         cost, low, high = found.costs_to_reference(1)
         assert low and cost and high and 1.01 < low < cost < high < 1.05, "of times and of bandwidths"

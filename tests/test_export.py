@@ -80,7 +80,7 @@ def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFix
     prom.parent.mkdir()
     prom.touch()
     for output in (records, prom):
-        call = ("export", "--results", str(tmp_path), "--format", "openmetrics", "-o", str(output))
+        call = ("tables", "--results", str(tmp_path), "--format", "openmetrics", "-o", str(output))
         assert main(call) == 2
     err = capsys.readouterr().err
     assert "one of the results" in err and "replaces files *.prom only" in err

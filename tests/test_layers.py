@@ -21,7 +21,7 @@ ANALYSIS = [
     *("statistics", "verdicts", "evidence", "imports", "collect", "compare", "bundle", "history"),
     *("show", "questions", "report"),
 ]
-TOP = ["run", "site", "schedule", "cli"]
+TOP = ["run", "site", "schedule", "interface", "cli"]
 HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
 ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "docs", "kernels", "profiles", "reference")
 SHIPPED += ("templates", "workflow")
 BESIDE = ("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md")  # in the source archive
-SCHEMAS = [f"workflow/schemas/{name}.schema.json" for name in ("campaign", "import")]
+SCHEMAS = [f"workflow/schemas/{name}.schema.json" for name in ("campaign", "import", "results")]
 MADE = {*SCHEMAS, "docs/keys.md"}
 SOURCES = (*SHIPPED, *BESIDE, "src", "tests", "pyproject.toml", "setup.py", "MANIFEST.in")
 OFFLINE = ["--quiet", "--no-index", "--no-deps"]

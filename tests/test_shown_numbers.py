@@ -200,7 +200,7 @@ def test_data_agree_with_the_records(records: list[Record]) -> None:
             assert row["unit"] in SI.values()
             columns = ("median", "mean", "minimum", "maximum", "interval_low", "interval_high")
             for column, value in zip(columns, (*found.summary, found.low, found.high), strict=True):
-                shown = row[f"{column} [unit]"]
+                shown = row[f"{column}"]
                 assert (shown in ("", None)) == (value is None)
                 assert value is None or math.isclose(float(shown), value, rel_tol=1e-12)
 

@@ -173,9 +173,9 @@ def test_sizes_come_from_the_records_and_may_be_others(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     options = ("--benchmark", "PingPong", "--placement", "SHM-1", "--host-group", "g1")
-    assert [row["size [B]"] for row in chosen(capsys, folder, *options)] == [0, *SIZES, None]
+    assert [row["size"] for row in chosen(capsys, folder, *options)] == [0, *SIZES, None]
     rows = chosen(capsys, folder, *options, "--sizes", "64,64KiB")
-    assert [row["size [B]"] for row in rows] == [0, 64, 65536, None]
+    assert [row["size"] for row in rows] == [0, 64, 65536, None]
     assert "'x' is not a size" in call(capsys, folder, "--sizes", "64,x")[2]
     status, out, err = call(capsys, folder, "--sizes", "64,3000,8MiB")
     assert (

@@ -47,6 +47,12 @@ def shipped(name: str) -> Path:
     return (_CLONE or _DATA) / name
 
 
+def schema_line() -> str:
+    """The first line of a campaign file, by which editors complete and check its keys."""
+    schema = shipped("workflow/schemas/campaign.schema.json")
+    return f"# yaml-language-server: $schema={schema.as_uri()}\n"
+
+
 def working_folder() -> Path:
     """Where build/ is: the top of a clone, or beside the campaign file."""
     return _CLONE or (_beside[0] if _beside else Path.cwd())

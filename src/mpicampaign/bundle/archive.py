@@ -16,6 +16,7 @@ from typing import Any
 from mpicampaign.base import keys
 from mpicampaign.base.plan_file import FILE
 from mpicampaign.base.planned_looks import FILE as LOOKS
+from mpicampaign.base.records import defined_name
 
 FORMAT = "mpicampaign-bundle"
 VERSION = 1
@@ -128,7 +129,7 @@ def _as_text(value: Any) -> str:
 
 def _check(manifest: Manifest) -> None:
     for name in (manifest.campaign, *manifest.systems):
-        if not NAME.fullmatch(name):
+        if not (NAME.fullmatch(name) or (name in manifest.systems and is_shown_name(name))):
             raise BundleError(f"{MANIFEST}: {name!r:.80} is not a valid name of a campaign or system")
     if len(manifest.members) > MAX_MEMBERS:
         raise BundleError(f"{MANIFEST} names more than {MAX_MEMBERS} files")
@@ -141,6 +142,11 @@ def _check(manifest: Manifest) -> None:
     if total > MAX_TOTAL:
         raise BundleError(f"it would hold {total} bytes, more than {MAX_TOTAL // 2**30} GiB")
     _check_clashes([member.path for member in manifest.members])
+
+
+def is_shown_name(name: object) -> bool:
+    """Whether it is a name, or that of a variant, such as ``cluster with openmpi5``: no file has it."""
+    return isinstance(name, str) and name.isprintable() and bool(NAME.fullmatch(defined_name(name)))
 
 
 def _check_clashes(paths: list[str]) -> None:

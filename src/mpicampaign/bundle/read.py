@@ -33,6 +33,7 @@ from mpicampaign.bundle.archive import (
     BundleError,
     Manifest,
     check_path,
+    is_shown_name,
     read_manifest,
 )
 
@@ -222,10 +223,12 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
             raise BundleError("plan.json: version 1, in which runs had other identities")
         planned = plan_from(plan)
         runs = [run for entry in planned.cases for run in entry.runs]
-        names = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
+        names = [name for entry in planned.cases for name in plain_fields(entry.kept).values()]
         names += [run.identity for run in runs]
+        shown = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
         right = planned.campaign == manifest.campaign
         right = right and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
+        right = right and all(map(is_shown_name, shown))
         right = right and all(isinstance(run.repeat, int) and 0 < run.repeat <= _MAX_REPEATS for run in runs)
         for entry in planned.cases:
             right = right and (entry.block + entry.decided_with).isprintable()

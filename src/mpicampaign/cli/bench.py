@@ -176,7 +176,7 @@ def _problem_size(suite: Suite) -> dict[str, Any]:
 def _campaign_file(bench: Bench) -> Path:
     """Write the campaign file, unless it is there already; it never takes the place of another one."""
     from mpicampaign.base.files import same_text, write_whole
-    from mpicampaign.base.places import results_folder, work_beside
+    from mpicampaign.base.places import results_folder, schema_line, work_beside
     from mpicampaign.site.bench_file import bench_text
 
     work_beside(Path(f"{bench.stem}.yaml"))
@@ -184,11 +184,12 @@ def _campaign_file(bench: Bench) -> Path:
     for number in count(1):
         name = bench.stem if number == 1 else f"{bench.stem}-{number}"
         path, text = Path(f"{name}.yaml"), bench_text(bench, site, name)
-        if same_text(path, text):
+        named = schema_line() + text
+        if same_text(path, named) or same_text(path, text):  # of an earlier version
             say(f"{path}: as it was")
             return path
         if not (path.exists() or (results_folder() / name).exists()):
-            write_whole(path, text)
+            write_whole(path, named)
             say(f"{path}: written")
             return path
     raise AssertionError

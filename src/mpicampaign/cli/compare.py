@@ -135,7 +135,7 @@ def _sources(given: Sequence[str], campaign: str) -> tuple[_Source, _Source]:
 
 def _source(text: str, campaign: str) -> _Source:
     from mpicampaign.bundle.merge import records_of
-    from mpicampaign.cli.tables import records_in
+    from mpicampaign.collect.campaign import records_in
     from mpicampaign.questions.two_sides.find import Side
 
     path = results_named(text)

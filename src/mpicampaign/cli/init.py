@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mpicampaign.base.files import write_whole
-from mpicampaign.base.places import results_folder, shipped, work_beside
+from mpicampaign.base.places import results_folder, schema_line, shipped, work_beside
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.output import print_lines
 
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace) -> int:
     texts = {name: shipped(name).read_text(encoding="utf-8") for name in _COPIED}
+    texts["campaign.yaml"] = schema_line() + texts["campaign.yaml"]
     for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
         print_lines(f"{name}: {'written' if _written(Path(name), text) else 'exists already, kept'}")
     work_beside(Path("campaign.yaml"))

@@ -15,6 +15,7 @@ from mpicampaign.campaign.file import built_in
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.imports.map_file import map_schema
+from mpicampaign.report.columns import COLUMNS, results_schema
 
 MAP_SECTIONS = {"host_group": "A host group", "placement": "A placement", "rule": "A rule"}
 SECTIONS = (
@@ -42,7 +43,8 @@ DOCUMENT_NAME = re.compile(r"docs/([\w-]+\.md)")  # in descriptions; beside thes
 _INTRODUCTION = """\
 # All keys
 
-Those of a [campaign file](campaign.md), then those of [an import's map](#keys-of-an-imports-map).
+Those of a [campaign file](campaign.md), then those of [an import's map](#keys-of-an-imports-map) and the
+[columns of results](#columns-of-results).
 
 ## Keys of the file
 """
@@ -56,7 +58,7 @@ def keys_document() -> str:
         entry = schema["$defs"][name]
         about = "\n".join(_wrapped(entry["description"]))
         parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema)]
-    return "\n".join([*parts, "## Built in\n", _builtin_text(), *_map_parts()])
+    return "\n".join([*parts, "## Built in\n", _builtin_text(), *_map_parts(), *_columns()])
 
 
 def _map_parts() -> Iterator[str]:
@@ -72,11 +74,24 @@ def _map_parts() -> Iterator[str]:
     yield "## Facts of a file\n\n" + "\n".join(rows) + "\n"
 
 
+def _columns() -> Iterator[str]:
+    """The tables of results as data; data.md explains them."""
+    yield "# Columns of results\n\n[data.md](data.md) explains the tables.\n"
+    for table, columns in COLUMNS.items():
+        rows = (f"- `{name}`" + f": {about}" * bool(about) for name, _, about in columns)
+        lines = "\n".join(line for row in rows for line in _wrapped(row, "  "))
+        yield f"## {table.capitalize()}\n\n{lines}\n"
+
+
 def schemas() -> dict[str, str]:
     """The JSON Schemas by file name, for editors that complete and check YAML by them."""
     return {
         f"{name}.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-        for name, schema in (("campaign", campaign_schema()), ("import", map_schema()))
+        for name, schema in (
+            ("campaign", campaign_schema()),
+            ("import", map_schema()),
+            ("results", results_schema()),
+        )
     }
 
 

@@ -19,6 +19,9 @@ from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import add_by, add_names, add_selection
 from mpicampaign.cli.output import print_lines
+from mpicampaign.report import exports
+from mpicampaign.report.columns import ANSWERS, MEDIANS, VALUES
+from mpicampaign.report.exports import export_writer
 from mpicampaign.show.view import Filter, View
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
@@ -39,7 +42,11 @@ EXAMPLES = (
         "mpicampaign tables mine.yaml --benchmark PingPong --metric 'latency at 0 B'",
         "one number per placement",
     ),
-    ("mpicampaign tables mine.yaml --placement TCP,SHM --repeat 1-3 --format csv", "data of these runs"),
+    ("mpicampaign tables mine.yaml --each-run --format csv -o values.csv", "all values of all runs"),
+    (
+        "mpicampaign tables mine.yaml --format openmetrics -o mine.prom",
+        "for Prometheus, Grafana",
+    ),
     ("mpicampaign tables --results results/stfc-2017 --list", "the names that can be chosen"),
 )
 
@@ -48,10 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to show, and how."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
-    parser.add_argument("--format", choices=format_names(), default="terminal")
+    parser.add_argument("--format", choices=(*format_names(), *format_names(exports)), default="terminal")
     add_selection(parser)
     add_by(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
+    table = parser.add_mutually_exclusive_group()
+    table.add_argument("--each-run", action="store_true", help="as data: a line for each run and size")
+    table.add_argument("--answers", action="store_true", help="as data: who is best of all, by how much")
     parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths in text (default: MB/s)")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
     parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
@@ -59,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.collect.campaign import records_in
     from mpicampaign.compare.compare import compare
     from mpicampaign.report.filter import check_attribute, list_text, select
     from mpicampaign.report.make import tables
@@ -67,8 +78,7 @@ def run(options: argparse.Namespace) -> int:
     _check_options(options)
     only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
     place = results_of(options)
-    path = _in_folder(place)
-    check_target(options.output, path.parent, options.format)
+    check_target(options.output, place if place.is_dir() else place.parent, options.format)
     header, records = records_in(place)
     repeats = RunSelection(repeats=spans(options.repeat))
     repeats.check((record.case, record.repeat) for record in records)
@@ -82,29 +92,45 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         print_lines(list_text(comparison))
         return DONE
-    shown = select(comparison, view.only)
+    shown = comparison if options.answers else select(comparison, view.only)
     width = WIDTH if options.output else terminal_width()
-    content = tables(shown, options.format, view, header.campaign, width)
+    content = tables(shown, options.format, view, header.campaign, width, _table(options))
     write_table(content, options.output, options.format)
     return DONE
 
 
+def _table(options: argparse.Namespace) -> str:
+    """Which of the tables of results."""
+    return VALUES if options.each_run else ANSWERS if options.answers else MEDIANS
+
+
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what is given beside an option that ignores it."""
-    ignored = ("benchmark", "metric", "host_group", "placement", "repeat", "output")
+    choices = ("benchmark", "metric", "host_group", "placement", "repeat")
+    ignored = {"--list": (*choices, "output", "each_run", "answers"), "--answers": choices}
     problems = [
-        Problem("not allowed with --list", key=f"--{name.replace('_', '-')}")
-        for name in (ignored if options.list else ())
+        Problem(f"not allowed with {other}", key=f"--{name.replace('_', '-')}")
+        for other, names in ignored.items()
+        if getattr(options, other.removeprefix("--"))
+        for name in names
         if getattr(options, name)
     ]
-    if options.unit and isinstance(writer(options.format), DataWriter):
+    export = export_writer(options.format)
+    is_data = not export and isinstance(writer(options.format), DataWriter)
+    if options.unit and (is_data or export):
         hint = "data are in SI units: each line has its own in the column unit"
         problems.append(Problem("not allowed with a format for programs", key="--unit", hint=hint))
+    if not is_data and _table(options) != MEDIANS:
+        key = "--each-run" if options.each_run else "--answers"
+        hint = "add --format csv, json or parquet"
+        problems.append(Problem("needs a format for programs", key=key, hint=hint))
+    if options.each_run and options.sizes:
+        problems.append(Problem("not allowed with --each-run, which has all sizes", key="--sizes"))
     if problems:
         raise UserError(problems)
 
 
-def check_target(output: Path | None, folder: Path, name: str, ending: str = "") -> None:
+def check_target(output: Path | None, folder: Path, name: str) -> None:
     """Refuse to replace anything but a table: a campaign file, or a file of the results.
 
     Raises
@@ -114,31 +140,13 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
     """
     if output is None or not output.is_file():
         return
-    ending = ending or writer(name).ending
+    ending = (export_writer(name) or writer(name)).ending
     if output.suffix.casefold() != ending:
         hint = f"output as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file exists already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         hint = "give another name"
         raise UserError(Problem("this file is one of the results", file=str(output), hint=hint))
-
-
-def records_in(place: Path) -> tuple[Header, list[Record]]:
-    """From the last report, or from the results themselves if there is none, or bundles were merged since."""
-    from mpicampaign.base.records import Header, read_records
-    from mpicampaign.collect.campaign import collect_all, plan_of
-    from mpicampaign.collect.merged import merged_folders
-
-    path = _in_folder(place)
-    made = path.stat().st_mtime if path.is_file() else 0.0
-    if place.is_file() or (made and not any(each.stat().st_mtime > made for each in merged_folders(place))):
-        return read_records(path)
-    header = read_records(path)[0] if made else Header(plan_of(place).campaign)
-    return header, collect_all(place)
-
-
-def _in_folder(place: Path) -> Path:
-    return place / "records.jsonl" if place.is_dir() else place
 
 
 def _sizes(wanted: str | None, header: Header) -> Sequence[int]:

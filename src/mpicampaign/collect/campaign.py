@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE, PlanFile, read_plan
-from mpicampaign.base.records import IMPORTED_FROM, OK, Record, contradicted
+from mpicampaign.base.records import IMPORTED_FROM, OK, RECORDS, Header, Record, contradicted, read_records
 from mpicampaign.base.registry import plugged_in
 from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.common_settings import PROCESS
@@ -42,6 +42,21 @@ def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
     ]
     cases = (replace(entry, reading=reading, scaling=scaling) for entry, reading, scaling in read)
     return replace(theirs, cases=tuple(cases))
+
+
+def records_in(place: Path) -> tuple[Header, list[Record]]:
+    """From the last report, or from the results themselves if there is none, or bundles were merged since.
+
+    Parameters
+    ----------
+    place : a campaign's folder, or a file of records
+    """
+    path = place / RECORDS if place.is_dir() else place
+    made = path.stat().st_mtime if path.is_file() else 0.0
+    if place.is_file() or (made and not any(each.stat().st_mtime > made for each in merged_folders(place))):
+        return read_records(path)
+    header = read_records(path)[0] if made else Header(plan_of(place).campaign)
+    return header, collect_all(place)
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = None) -> list[Record]:

@@ -40,6 +40,7 @@ _COMMON = {
     "message_rate": MESSAGE_RATE,
     "overlap": FRACTION,
 }
+_BESIDE = {"time_min": "s", "time_max": "s", "repetitions": "1", "samples": "1"}  # their SI units
 
 NOT_RANKED = " (not ranked)"  # ends the title of a metric of which nothing says which values are better
 
@@ -132,6 +133,14 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     for column, about in declared.items():
         metrics += _of_column(about.title, column, about.dimension, sizes, about.headline)
     return tuple(metrics)
+
+
+def units_printed(suite: str, series: Series) -> dict[str, str]:
+    """The SI units of what a series printed, by column; without those of pairs of ranks."""
+    of_suite = {**(found.metrics if (found := SUITES.get(suite)) else {}), **_of_series([series])}
+    known = {name: dimension.si_unit for name, dimension in _COMMON.items()} | _BESIDE
+    known |= {name: metric.dimension.si_unit for name, metric in of_suite.items()}
+    return {name: known[name] for name in series.columns if name in known}
 
 
 def times_at_sizes(suite: str, tables: Sequence[Series]) -> tuple[Metric, ...]:

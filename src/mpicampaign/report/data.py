@@ -1,214 +1,267 @@
-"""Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units.
+"""Results as data: tables of values, medians and answers, in SI units, with the columns of `report.columns`.
 
-What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` means the unit that the
-column ``unit`` names, since metrics of several dimensions are in one table.
+What is missing is ``None``, never 0. All texts are of one printable line.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from mpicampaign.base import records
+from mpicampaign.base.records import OK, UNVERIFIED, Case, Record, Series
 from mpicampaign.base.text import visible
 from mpicampaign.collect.observed_software import PROGRAM
+from mpicampaign.compare.metrics import Metric, units_printed
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import States
 from mpicampaign.compare.tables import Comparison
+from mpicampaign.questions.answer import Answer, CandidateRow
+from mpicampaign.questions.machine.say import machine_lines
 from mpicampaign.questions.machine.say_tables import members_grid
-from mpicampaign.show.cells import MetricCell, metric_cell
-from mpicampaign.show.document import Grid, Kind, Value
+from mpicampaign.questions.over_groups.say import lines_of_few
+from mpicampaign.questions.ranking.answer import candidate_of
+from mpicampaign.questions.ranking.find import Contestant, Ranking
+from mpicampaign.questions.ranking.say import NOT_TESTED, best_placement, verdict
+from mpicampaign.report.columns import ANSWERS, COLUMNS, MEDIANS, VALUES
+from mpicampaign.report.questions import answers
+from mpicampaign.show.cells import MetricCell
+from mpicampaign.show.document import Grid, Value
 from mpicampaign.show.sentences import note_text
 from mpicampaign.show.view import DEFAULT, View
 
+_Line = dict[str, object]
+_STATES = {
+    "runs_verified": records.VERIFIED,
+    "runs_verified_against_declared_topology": records.DECLARED,
+    "runs_unverified": UNVERIFIED,
+    "runs_contradicted": records.CONTRADICTED,
+    "runs_quiet": records.QUIET,
+    "runs_disturbed": records.DISTURBED,
+    "runs_not_judged": records.NOT_JUDGED,
+}
+MAY_BE_BEST, WORSE, REFERENCE = "may be best", "worse", "reference"
 
-class Column(NamedTuple):
-    """A name with its unit, the type of its values, and the function that gets the value of a line."""
 
-    name: str
-    kind: Kind
-    value: Callable[[MetricCell], Value]
-
-
-def plain_name(column: str) -> str:
-    """The column's name without its unit."""
-    return column.split(" [")[0]
-
-
-def data_grid(comparison: Comparison, view: View) -> Grid:
-    """All tables as one: a line for each row and metric, or for each member of a machine."""
-    if comparison.machines and not comparison.tables:
+def data_grid(comparison: Comparison, table: str, view: View = DEFAULT) -> Grid:
+    """One of the tables of results; in place of the medians of a machine alone, those of its members."""
+    if table == MEDIANS and comparison.machines and not comparison.tables:
         return members_grid(comparison.machines)
-    return long_data(comparison, view)
+    return lines_of(comparison, table, view)
+
+
+def lines_of(comparison: Comparison, table: str, view: View = DEFAULT) -> Grid:
+    """One of the tables of results, with its columns in any case."""
+    lines = {VALUES: _values, MEDIANS: _medians, ANSWERS: _answers}[table](comparison, view)
+    columns = COLUMNS[table]
+    return Grid(
+        table,
+        0,
+        tuple(column.name for column in columns),
+        tuple(tuple(_plain(line.get(column.name)) for column in columns) for line in lines),
+        kinds=tuple(column.kind for column in columns),
+    )
+
+
+def _plain(value: object) -> Value:
+    """``None`` for what is empty, or no number."""
+    if isinstance(value, str):
+        return visible(value) or None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int) else None
+
+
+def _place(case: Case) -> _Line:
+    system, host_group = case.machine
+    place: _Line = {"system": system, "host_group": host_group, "library": case.library}
+    return place | {"placement": case.placement, "benchmark": case.benchmark}
+
+
+# A line for each run, series, size and metric
+
+
+def _values(comparison: Comparison, view: View) -> Iterator[_Line]:
+    """Of the chosen metrics what they are taken from; without names of metrics all that was printed."""
+    for table in comparison.with_startup.tables:
+        made_of = {(metric.column, metric.size) for metric in table.metrics} if view.only.metrics else set()
+        printed = any(_of_row(run, row) for row in table.rows for run in row.records)
+        for row in table.rows:
+            counted = {run.repeat for run, _ in row.curves}
+            for run in row.records:
+                of_run = _run(run, comparison.states) | {"series": row.label, "counts": run.repeat in counted}
+                if series := _of_row(run, row):
+                    for line in _printed(run.suite, series):
+                        metric, size = line["metric"], line["size"]
+                        if not made_of or (metric, size) in made_of or (metric, None) in made_of:
+                            yield of_run | line
+                elif run.status != OK and (printed or not row.curves):
+                    yield of_run | {"ranks": row.ranks}
+    machines = (run for machine in comparison.machines for runs in machine.runs.values() for run in runs)
+    for run in {id(run): run for run in machines}.values():  # a pair has two nodes
+        of_run = _run(run, comparison.states) | {"counts": run.sound}
+        lines = [line | {"series": one.label} for one in run.series for line in _printed(run.suite, one)]
+        yield from (of_run | line for line in lines or [{}])
+
+
+def _of_row(run: Record, row: Row) -> Series | None:
+    return next((one for one in run.series if (one.label, one.ranks) == (row.label, row.ranks)), None)
+
+
+def _run(run: Record, states: States) -> _Line:
+    return _place(run.case) | {
+        "repeat": run.repeat,
+        "status": run.status,
+        "reason": run.reason or run.earlier,
+        "verdict": (run.verdict or UNVERIFIED) if run.status == OK else None,
+        "condition": run.condition if run.status == OK else None,
+        "state": states.name_of(run) if states.names and run.status == OK else None,
+        "date": run.started,
+        "hosts": " ".join(run.hosts),
+        "job": run.job_id,
+        "identity": run.identity,
+        "output": run.files.get("output"),
+    }
+
+
+def _printed(suite: str, series: Series) -> Iterator[_Line]:
+    """What a series holds: a value that is missing has no line."""
+    sizes = series.columns.get("size")
+    for name, unit in units_printed(suite, series).items():
+        values = series.columns[name]
+        for size, value in zip(sizes or [None] * len(values), values, strict=True):
+            if value is not None:
+                line: _Line = {
+                    "ranks": series.ranks,
+                    "metric": name,
+                    "size": None if size is None else int(size),
+                }
+                yield line | {"value": float(value), "unit": unit}
 
 
 # A line for each row and metric
 
 
-def _at(name: str, kind: Kind, path: str) -> Column:
-    """What is at these attributes of a line; ``None`` where one of them is missing, or no number."""
-
-    def value(line: MetricCell) -> Value:
-        found = _follow(line, path)
-        if isinstance(found, float) and not math.isfinite(found):
-            return None
-        return (
-            visible(found) if isinstance(found, str) else found if isinstance(found, (int, float)) else None
-        )
-
-    return Column(name, kind, value)
-
-
-def _measured(name: str, path: str) -> Column:
-    """A value of the metric's dimension; ``path``: its attributes from the line."""
-
-    def value(line: MetricCell) -> Value:
-        found = _follow(line, path)
-        if line.cell is None or not isinstance(found, (int, float)):
-            return None
-        return found
-
-    return Column(name, float, value)
-
-
-def _follow(found: object, path: str) -> object:
-    for attribute in path.split("."):
-        found = getattr(found, attribute, None)
-    return found
-
-
-def _runs(name: str, counted: str, of: str) -> Column:
-    """How many runs of a row are in a state; ``of``: its verdicts or its conditions."""
-    return Column(name, int, lambda line: getattr(line.row, of).get(counted, 0))
-
-
-def _observed(name: str, key: str) -> Column:
-    """What the runs that count recorded; they agree, since others are not averaged."""
-
-    def value(line: MetricCell) -> Value:
-        known = {run.metadata[key] for run, _ in line.row.curves if key in run.metadata}
-        return ", ".join(sorted(known)) or None
-
-    return Column(name, str, value)
-
-
-def _rate(line: MetricCell) -> float | None:
-    """The bound of a fraction."""
-    return line.cell.bound if line.cell else None
-
-
-def _notes(line: MetricCell) -> str:
-    return visible("; ".join(note_text(note, line.view) for note in line.row.notes))
-
-
-def _busy_machine(row: Row) -> str:
-    """What becomes of disturbed runs, as in the campaign file."""
-    return records.RANKED if any(run.ranks_busy for run in row.records) else records.UNRANKED
-
-
-# Which metric of which row it is: a line needs these.
-_NAMES = (
-    _at("system", str, "row.case.system"),
-    _at("host_group", str, "row.case.host_group"),
-    _at("placement", str, "row.case.placement"),
-    _at("benchmark", str, "row.case.benchmark"),
-    _at("series", str, "row.label"),
-    _at("ranks", int, "row.ranks"),
-    _at("metric", str, "cell.metric.name"),
-    _at("size [B]", int, "cell.metric.size"),
-    Column("unit", str, lambda line: line.cell.metric.dimension.si_unit if line.cell else None),
-)
-_N = Column("n", int, lambda line: line.cell.n if line.cell else 0)
-_IS_RANKED = (_at("disturbed", bool, "row.disturbed"), _at("ranked", bool, "row.ranked"))
-COLUMNS = (
-    *_NAMES,
-    _at("runs_planned", int, "row.planned"),
-    _at("runs_counted", int, "row.counted"),
-    _N,
-    _measured("median [unit]", "cell.summary.median"),
-    _measured("interval_low [unit]", "cell.summary.interval.low"),
-    _measured("interval_high [unit]", "cell.summary.interval.high"),
-    _at("interval_coverage [1]", float, "cell.summary.interval.coverage"),
-    _measured("mean [unit]", "cell.summary.mean"),
-    _measured("minimum [unit]", "cell.summary.minimum"),
-    _measured("maximum [unit]", "cell.summary.maximum"),
-    Column("line_rate_bound [B/s]", float, _rate),
-    _runs("runs_verified", records.VERIFIED, "verdicts"),
-    _runs("runs_verified_against_declared_topology", records.DECLARED, "verdicts"),
-    _runs("runs_unverified", records.UNVERIFIED, "verdicts"),
-    _runs("runs_contradicted", records.CONTRADICTED, "verdicts"),
-    _runs("runs_quiet", records.QUIET, "conditions"),
-    _runs("runs_disturbed", records.DISTURBED, "conditions"),
-    _runs("runs_not_judged", records.NOT_JUDGED, "conditions"),
-    *_IS_RANKED,
-    Column("busy_machine", str, lambda line: _busy_machine(line.row)),
-    _at("missing_because", str, "absence"),
-    Column("notes", str, _notes),
-)
-# What a row's block design says of it: against the reference, or of its blocks.
-BLOCK_COLUMNS = (
-    _at("block_design", str, "blocks.design"),
-    _at("reference", str, "blocks.reference"),
-    Column("blocks_complete", int, lambda line: len(line.blocks.blocks) if line.blocks else None),
-    _at("blocks_disturbed", bool, "blocks.disturbed"),
-    _at("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
-    _at("ratio_low [1]", float, "in_blocks.ratio.interval.low"),
-    _at("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
-    _at("blocks_p [1]", float, "in_blocks.pair.p"),
-    _at("blocks_verdict", str, "in_blocks.word"),
-    Column(
-        "blocks_better_than",
-        str,
-        lambda line: "; ".join(line.blocks.better_than(line.row)) if line.blocks else None,
-    ),
-)
-_IDENTITY = (
-    Column("identity", str, lambda line: next((run.identity for run in line.row.records), None) or None),
-    _observed("program_checksum", PROGRAM),
-    _observed("mpi_library_checksum", records.MPI_LIBRARY),
-    Column(
-        "newest_run", str, lambda line: max((run.ended for run, _ in line.row.curves), default="") or None
-    ),
-)
-
-
-def long_data(
-    comparison: Comparison,
-    view: View = DEFAULT,
-    *,
-    with_identity: bool = False,
-) -> Grid:
-    """One line for each row and metric.
-
-    Parameters
-    ----------
-    with_identity : adds what tells whether values that were written at two times are of one measurement
-    """
-    chosen = [*COLUMNS, *(BLOCK_COLUMNS if comparison.blocks else ())]
-    several = any(row.case.library for table in comparison.tables for row in table.rows)
-    chosen += [_at("mpi_library", str, "row.case.library")] if several else []
-    chosen += _IDENTITY if with_identity else ()
-    if (states := comparison.states).names:
-        chosen.append(Column("machine_state", str, lambda line: _states_of(line.row, states)))
-    if view.by:
-        chosen.append(Column(view.by, str, lambda line: visible(line.row.attributes.get(view.by, ""))))
-    lines = tuple(tuple(column.value(line) for column in chosen) for line in _lines(comparison, view))
-    header = tuple(column.name for column in chosen)
-    return Grid("", len(_NAMES), header, lines, kinds=tuple(column.kind for column in chosen))
-
-
-def _states_of(row: Row, states: States) -> str:
-    """Those of its machine, while its runs with values ran."""
-    return visible(", ".join(dict.fromkeys(states.name_of(run) for run, _ in row.curves)))
-
-
-def _lines(comparison: Comparison, view: View) -> Iterator[MetricCell]:
+def _medians(comparison: Comparison, view: View) -> Iterator[_Line]:
     for row in (row for table in comparison.with_startup.tables for row in table.rows):
+        of_row = _row(row, comparison.states, view)
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
-        for metric in metrics:
-            in_blocks = (one for one in comparison.blocks if one.metric == metric)
-            own = next((one for one in in_blocks if one.place_of(row) is not None), None)
-            yield metric_cell(row, metric, view)._replace(blocks=own)
+        yield from (of_row | _median(row, metric, view) for metric in metrics)
         if not metrics:
-            yield MetricCell(row, None, view)
+            shown = MetricCell(row, None, view)
+            yield of_row | {"n": 0, "missing_because": shown.absence}
+
+
+def _row(row: Row, states: States, view: View) -> _Line:
+    named = (states.name_of(run) for run, _ in row.curves) if states.names else ()
+    ranked = any(run.ranks_busy for run in row.records)
+    return {
+        **_place(row.case),
+        **{"series": row.label, "ranks": row.ranks},
+        **{"runs_planned": row.planned, "runs_counted": row.counted},
+        **{column: (row.verdicts | row.conditions).get(state, 0) for column, state in _STATES.items()},
+        "disturbed": row.disturbed,
+        "ranked": row.ranked,
+        "busy_machine": records.RANKED if ranked else records.UNRANKED,
+        "state": ", ".join(dict.fromkeys(named)),
+        "group": row.attributes.get(view.by),
+        "notes": "; ".join(note_text(note, view) for note in row.notes),
+        "identity": next((run.identity for run in row.records), None),
+        "program_checksum": _observed(row, PROGRAM),
+        "mpi_library_checksum": _observed(row, records.MPI_LIBRARY),
+        "newest_run": max((run.ended for run, _ in row.curves), default=None),
+    }
+
+
+def _observed(row: Row, key: str) -> str:
+    """What the runs that count recorded; they agree, since others are not averaged."""
+    return ", ".join(sorted({run.metadata[key] for run, _ in row.curves if key in run.metadata}))
+
+
+def _median(row: Row, metric: Metric, view: View) -> _Line:
+    cell = row.cell(metric)
+    line: _Line = {"metric": metric.name, "made_of": metric.column, "size": metric.size, "n": cell.n}
+    line |= {"unit": metric.dimension.si_unit, "line_rate_bound": cell.bound}
+    line |= {"missing_because": MetricCell(row, cell, view).absence}
+    if (summary := cell.summary) is None:
+        return line
+    line |= {name: getattr(summary, name) for name in ("median", "mean", "minimum", "maximum")}
+    if interval := summary.interval:
+        line |= {f"interval_{name}": getattr(interval, name) for name in ("low", "high", "coverage")}
+    return line
+
+
+# A line for each candidate of each question
+
+
+def _answers(comparison: Comparison, view: View) -> Iterator[_Line]:
+    """Those of the report's first screen, in its order; an answer without candidates has one line."""
+    for answer in answers(comparison, view):
+        of_table = {"benchmark": answer.table.benchmark, "series": answer.table.label}
+        for ranking in answer.rankings:
+            yield from (of_table | line for line in _ranking(ranking, view))
+        if not answer.rankings:
+            yield from (of_table | line for line in _other(answer))
+    for question, said in (
+        ("machine", machine_lines(comparison.machines)),
+        ("few repeats", lines_of_few(comparison)),
+    ):
+        for text in said:
+            yield {"question": question, "sentence": text}
+
+
+def _ranking(ranking: Ranking, view: View) -> Iterator[_Line]:
+    best, sight = ranking.best, ranking.sight
+    sentence = " ".join(best_placement([ranking], (), view)) or verdict(ranking)
+    pairs = {
+        other.name: pair
+        for pair in ranking.pairs
+        for one, other in ((pair.better, pair.worse), (pair.worse, pair.better))
+        if one is best
+    }
+    for one in ranking.contestants:
+        pair = pairs.get(one.name)
+        yield {
+            **_candidate(candidate_of(one, best.median, view)),
+            **{"question": ranking.kind, "scope": ranking.place, "ranks": ranking.ranks},
+            "sentence": sentence,
+            "against": best.name if pair else None,
+            "p": pair.verdict.p if pair else None,
+            "smallest_difference": sight.difference if sight else None,
+            "verdict": _word(ranking, one),
+        }
+
+
+def _word(ranking: Ranking, one: Contestant) -> str:
+    if not (ranking.judged and one.judged and ranking.pairs):
+        return f"{NOT_TESTED}: {one.why or ranking.why_not_judged}" if ranking.pairs else NOT_TESTED
+    return MAY_BE_BEST if one.name in ranking.leaders else WORSE
+
+
+def _other(answer: Answer) -> Iterator[_Line]:
+    """In blocks, of disturbed runs, or of one question whose answer is a sentence."""
+    about: _Line = {"sentence": " ".join(answer.said), "scope": answer.title}
+    blocks = answer.blocks
+    if not answer.candidates:
+        yield about | {"question": "scaling" if answer.scaling else "race", "verdict": answer.real}
+    for one in answer.candidates:
+        line = about | _candidate(one) | {"question": "disturbed runs", "verdict": answer.real}
+        if blocks:
+            place = blocks.names.index(one.name)
+            own = next((each for each in blocks.verdicts if (each.other, each.candidate) == (0, place)), None)
+            line |= {"question": "blocks", "scope": blocks.design, "n": len(blocks.blocks)}
+            line |= {"verdict": own.word if own else REFERENCE if place == 0 else answer.real}
+            line |= {"verdict": MAY_BE_BEST} if blocks.best and one.leads else {}
+            line |= {"against": blocks.reference if place else None, "p": own.pair.p if own else None}
+            line |= {"smallest_difference": blocks.sight.difference if blocks.sight else None}
+        yield line
+
+
+def _candidate(one: CandidateRow) -> _Line:
+    cell = one.shown.cell
+    line = _place(one.row.case) | {"candidate": one.name, "n": one.repeats, "ranks": one.row.ranks}
+    line |= {"ratio": one.ratio, "ratio_low": one.low, "ratio_high": one.high}
+    if cell:
+        line |= {"metric": cell.metric.name, "unit": cell.metric.dimension.si_unit}
+        line |= {"median": cell.summary.median if cell.summary else None}
+    return line

@@ -23,7 +23,9 @@ from mpicampaign.questions.ranking.say import (
     untested_lines,
 )
 from mpicampaign.questions.ranking.say_pairs import pair_sentence, pair_sentences
+from mpicampaign.report.columns import MEDIANS
 from mpicampaign.report.data import data_grid
+from mpicampaign.report.exports import export_writer
 from mpicampaign.report.questions import nodes_of_questions, tables_of_questions
 from mpicampaign.report.summary import summary
 from mpicampaign.show import runs
@@ -44,6 +46,7 @@ def tables(
     view: View = DEFAULT,
     campaign: str = "",
     width: int = WIDTH,
+    table: str = MEDIANS,
 ) -> bytes:
     """All tables of a comparison in one format.
 
@@ -52,10 +55,13 @@ def tables(
     comparison : holds just what is to be shown
     campaign : its name, for JSON and Parquet
     width : columns of the terminal
+    table : which of those of `report.columns`, as data
     """
+    if export := export_writer(form):
+        return export.write(comparison, campaign)
     chosen = writer(form)
     if isinstance(chosen, DataWriter):
-        return chosen.write(data_grid(comparison, view), campaign)
+        return chosen.write(data_grid(comparison, table, view), campaign)
     once = form != "latex"  # where a table floats by itself
     whole = form == "terminal" and view.only == Filter()  # of a part the rankings are not those of all
     answer = [Paragraph(f"{summary(comparison, view).lead}.")] if whole else []

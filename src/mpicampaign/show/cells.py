@@ -15,7 +15,6 @@ from mpicampaign.compare.findings import Absence
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, PublishedRow, Row
 from mpicampaign.compare.tables import Comparison, Table, absence_of
-from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
 from mpicampaign.show.document import Box
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
@@ -58,20 +57,11 @@ def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Ro
 
 
 class MetricCell(NamedTuple):
-    """One metric of one row; no cell where the row has no metric.
-
-    ``blocks``: of its block design.
-    """
+    """One metric of one row; no cell where the row has no metric."""
 
     row: Row
     cell: Cell | None
     view: View
-    blocks: InBlocks | None = None
-
-    @property
-    def in_blocks(self) -> CandidateVerdict | None:
-        """What its block design says of it against the reference."""
-        return self.blocks.of(self.row) if self.blocks else None
 
     @property
     def reasons(self) -> Absence:

@@ -16,6 +16,7 @@ import yaml
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.network_devices import CN5000, EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
+from mpicampaign.base.places import schema_line
 from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.mpis import MPIS
@@ -119,7 +120,7 @@ def campaign_text(site: Site) -> str:
 
 def _heading(site: Site) -> str:
     name = name_from(site.host.split(".")[0], (), "site")
-    text = comment(
+    text = schema_line() + comment(
         f"Written by mpicampaign doctor on {site.host or 'this machine'}. Edit it as you like, then:"
     )
     text += comment("    mpicampaign check FILE    # all errors at once")

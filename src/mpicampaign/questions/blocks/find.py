@@ -150,21 +150,9 @@ class InBlocks:
             return None
         return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), None)
 
-    def of(self, row: Row) -> CandidateVerdict | None:
-        """A row's own against the reference."""
-        place = self.place_of(row)
-        return next(
-            (verdict for verdict in self.verdicts if (verdict.other, verdict.candidate) == (0, place)), None
-        )
-
     def in_order(self, pair: engine.PairVerdict) -> tuple[str, str]:
         """The names of two, the better one first."""
         return self.names[pair.better], self.names[pair.worse]
-
-    def better_than(self, row: Row) -> tuple[str, ...]:
-        """The names of those that a row is shown to be better than."""
-        place, pairs = self.place_of(row), (verdict.pair for verdict in self.verdicts if verdict.pair.shown)
-        return tuple(self.names[pair.worse] for pair in pairs if pair.better == place)
 
     def ratio(self, candidate: int, other: int) -> Ratio:
         """Of a candidate's values to those of another."""

@@ -232,13 +232,13 @@ def series_grid(series: Sequence[SeriesEntry]) -> Grid:
 def history_data(history: Overview) -> Grid:
     """One line for each point of each curve, in SI units."""
     lines = tuple(line for curve in history.curves for line in _lines(curve))
-    return Grid("", 7, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
+    return Grid("history", 7, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
 
 
 _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series", "metric", "unit"), str),
-    **{"size [B]": int, "ranks": int, "tick": str, "time": str, "n": int, "median [unit]": float},
-    **{"change": bool, "change_ratio [1]": float, "causes": str, "not_judged": str},
+    **{"size": int, "ranks": int, "tick": str, "time": str, "n": int, "median": float},
+    **{"change": bool, "change_ratio": float, "causes": str, "not_judged": str},
 }
 
 

@@ -95,9 +95,9 @@ def _grid_line(
 _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(("system", "host_group", "placement", "benchmark", "unit_of_members", "member"), str),
     **dict.fromkeys(("metric", "unit"), str),
-    **dict.fromkeys(("value [unit]", "slower [1]"), float),
+    **dict.fromkeys(("value", "slower"), float),
     "verdict": str,
-    **dict.fromkeys(("at_least [1]", "p"), float),
+    **dict.fromkeys(("at_least", "p"), float),
     **dict.fromkeys(("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed"), int),
     **dict.fromkeys(("missing_because", "causes"), str),
 }
@@ -108,7 +108,7 @@ def members_grid(machines: Iterable[Machine]) -> Grid:
     lines = [
         line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
     ]
-    return Grid("", 6, tuple(_COLUMNS), tuple(lines), kinds=tuple(_COLUMNS.values()))
+    return Grid("members", 6, tuple(_COLUMNS), tuple(lines), kinds=tuple(_COLUMNS.values()))
 
 
 def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:

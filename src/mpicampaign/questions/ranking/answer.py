@@ -131,12 +131,12 @@ def _candidates(
     quiet = [replace(one, name=name_among(comparison, table, one.row, rows)) for one in quiet]
     compared, last = (quiet, disturbed) if len(quiet) > 1 else (best_first([*quiet, *disturbed]), ())
     return (
-        *(_candidate(one, compared[0].median, view, id(one.row) in leads) for one in compared),
-        *(_candidate(one, None, view) for one in last),
+        *(candidate_of(one, compared[0].median, view, id(one.row) in leads) for one in compared),
+        *(candidate_of(one, None, view) for one in last),
     )
 
 
-def _candidate(one: Contestant, best: float | None, view: View, leads: bool = False) -> CandidateRow:
+def candidate_of(one: Contestant, best: float | None, view: View, leads: bool = False) -> CandidateRow:
     """``best``: the median with which its own is compared; ``None``: it is on no scale."""
     lower_is_better = one.cell.metric.lower_is_better
 

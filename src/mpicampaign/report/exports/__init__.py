@@ -1,12 +1,13 @@
-"""Formats of `mpicampaign export`: a module for each, with its name, which ends in ``WRITER``."""
+"""Formats of tables for other systems: a module for each, with its name, which ends in ``WRITER``."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.writer import load
+from mpicampaign.show.writer import format_names, load
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
@@ -20,9 +21,7 @@ class ExportWriter:
     write: Callable[[Comparison, str], bytes]
 
 
-def export_writer(name: str) -> ExportWriter:
-    """The writer of a format of exports."""
-    found = load(__name__, name)
-    if not isinstance(found, ExportWriter):
-        raise TypeError(f"{name} is not a format of exports")
-    return found
+def export_writer(name: str) -> ExportWriter | None:
+    """The writer of a format; ``None`` of one of tables."""
+    found = load(__name__, name) if name in format_names(sys.modules[__name__]) else None
+    return found if isinstance(found, ExportWriter) else None

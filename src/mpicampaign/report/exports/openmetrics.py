@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from mpicampaign.base.text import visible
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.report.data import long_data, plain_name
+from mpicampaign.report.columns import MEDIANS
+from mpicampaign.report.data import lines_of
 from mpicampaign.report.exports import ExportWriter
 from mpicampaign.show.document import Value, plain
 
@@ -33,7 +34,7 @@ _COUNTS = {
 _NEWEST = "newest_run"
 _LABELS = (
     *("system", "host_group", "placement", "benchmark", "series", "ranks", "metric", "size", "unit"),
-    *("mpi_library", "identity", "program_checksum", "mpi_library_checksum"),
+    *("identity", "program_checksum", "mpi_library_checksum"),
 )
 _STATES = {  # ends of the names of columns that count runs
     "verdict": ("verified", "verified_against_declared_topology", "unverified", "contradicted"),
@@ -89,14 +90,15 @@ def _labels_text(labels: Mapping[str, Value]) -> str:
 
 def samples_of(comparison: Comparison, campaign: str) -> Iterator[Sample]:
     """The medians of a comparison with intervals, numbers of repeats, and the time of the newest run."""
-    data = long_data(comparison, with_identity=True)
-    names = [plain_name(plain(each)) for each in data.header]
+    data = lines_of(comparison, MEDIANS)
+    names = [*map(plain, data.header)]
     for values in data.values:
         yield from _samples(dict(zip(names, values, strict=True)), campaign)
 
 
 def _samples(line: Line, campaign: str) -> Iterator[Sample]:
-    labels = {"campaign": campaign, **{name: line.get(name) for name in _LABELS}}
+    labels = {"campaign": campaign, "mpi_library": line["library"]}
+    labels |= {name: line[name] for name in _LABELS}
     labels |= {kind: _state(line, states) for kind, states in _STATES.items()}
     for name, about in _STATISTICS.items():
         if isinstance(value := line[name], (int, float)):
