@@ -10,16 +10,7 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-from evidence_texts import (
-    DECLARED,
-    INTEL_SHM,
-    claim_of,
-    evidence_text,
-    folder_of,
-    rank_lines,
-    run_of,
-    split,
-)
+from evidence_texts import DECLARED, INTEL_SHM, claim_of, evidence_text, folder_of, rank_lines, run_of, split
 
 from mpicampaign.base.identity import identity
 

@@ -33,7 +33,7 @@ PATIENCE = {
     "run/cluster.py": {
         "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5": (
             "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 0.5, 4.0, 1.5"
-        ),
+        )
     },
     "run/cluster_jobs.py": {
         "GRACE_SECONDS = 30.0": "GRACE_SECONDS = 5.0",

@@ -146,10 +146,7 @@ def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
 
 
 TWO_NODES = {"nodes": 2, "ranks_per_node": 1, "transport": "tcp"}
-TWO_FABRICS = {
-    "TCP-first": {**TWO_NODES, "fabric": "first"},
-    "TCP-second": {**TWO_NODES, "fabric": "second"},
-}
+TWO_FABRICS = {"TCP-first": {**TWO_NODES, "fabric": "first"}, "TCP-second": {**TWO_NODES, "fabric": "second"}}
 BENCHMARKS = {
     "PingPong": {"arguments": "-iter 20 -time 5 -msglog 16:20 PingPong"},
     "Allreduce": {"arguments": "-iter 20 -msglog 16:20 Allreduce"},

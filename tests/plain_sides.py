@@ -119,10 +119,7 @@ def _furthest(contests: Sequence[tuple[Contest, tuple[str, ...]]], cases: Sequen
 
 
 def _lead(
-    text: str,
-    contests: Sequence[tuple[Contest, tuple[str, ...]]],
-    judged: Counter[str],
-    cases: Sequence[str],
+    text: str, contests: Sequence[tuple[Contest, tuple[str, ...]]], judged: Counter[str], cases: Sequence[str]
 ) -> None:
     if not contests:
         assert text == "No case has values that count on both sides.", text

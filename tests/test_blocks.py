@@ -158,11 +158,7 @@ LEFT_RUN = Made(LEFT, why="job 7 ended: NODE_FAIL")
     ],
 )
 def test_what_stands_in_for_a_block_that_does_not_count(
-    tmp_path: Path,
-    made: dict[tuple[str, str, int], Made],
-    repeats: int,
-    complete: int,
-    said: str,
+    tmp_path: Path, made: dict[tuple[str, str, int], Made], repeats: int, complete: int, said: str
 ) -> None:
     plan = plan_of(tmp_path, TWO, machine=with_runs(made))
     assert numbers(plan, "PingPong") == [*range(1, repeats + 1)]

@@ -135,10 +135,7 @@ def test_a_relative_compiler_wrapper_is_one_from_where_make_was_called(tmp_path:
     assert f"{tmp_path}/bin/mpicc -cc=gcc -std=c11" in said.stdout
 
 
-DEBIAN = {
-    "open": {"mpi": "openmpi4", "environment": AS_ROOT},
-    "mpich": {"mpi": "mpich-ucx"},
-}
+DEBIAN = {"open": {"mpi": "openmpi4", "environment": AS_ROOT}, "mpich": {"mpi": "mpich-ucx"}}
 
 
 def write(project: ProjectCopy, systems: dict[str, Any], build: str = "make halo") -> Path:

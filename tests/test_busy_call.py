@@ -16,7 +16,7 @@ import pytest
 from build_campaigns import TRUE, UNBOUND, write_campaign, write_trivial
 from conftest import ProjectCopy, executable, wait_until
 from evidence_texts import read
-from foreign_outputs import imb
+from printed_outputs import imb
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
 
 from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, WITHOUT_LOCK, read_records
@@ -140,11 +140,7 @@ def test_the_process_that_takes_the_cpu_is_named_in_the_reason(recorded: str, sa
 
 @pytest.mark.parametrize(
     ("wait", "text", "expected"),
-    [
-        (500000000, "0 time-out.;", DISTURBED),
-        (0, "0 time-out.;", NOT_JUDGED),
-        (500000000, "", NOT_JUDGED),
-    ],
+    [(500000000, "0 time-out.;", DISTURBED), (0, "0 time-out.;", NOT_JUDGED), (500000000, "", NOT_JUDGED)],
 )
 def test_a_program_that_others_left_no_time_for_a_value_is_disturbed_and_not_done(
     tmp_path: Path, wait: int, text: str, expected: str

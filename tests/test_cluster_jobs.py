@@ -22,11 +22,7 @@ from mpicampaign.run.cluster import FIRST_WAIT, Ended
 from mpicampaign.run.cluster_jobs import CUT_SECONDS, SETTLE_SECONDS, ClusterJobs
 from mpicampaign.run.scheduler_calls import Query
 from mpicampaign.run.submission import PATIENT_TRIES, SUBMIT_TRIES
-from mpicampaign.schedulers.listings import (
-    FAILED,
-    HELD,
-    LAUNCH_FAILED,
-)
+from mpicampaign.schedulers.listings import FAILED, HELD, LAUNCH_FAILED
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 

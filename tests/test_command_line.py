@@ -95,10 +95,7 @@ def test_status_is_watched_until_no_run_is_active(
         ("status results/mine", "results/mine: no such file\n    mpicampaign init writes"),
         ("run mine.yaml --placment TCP", "run: no option --placment\n    did you mean '--placement'?"),
         ("run --placment=TCP", "run: no option --placment\n    did you mean '--placement'?"),
-        (
-            "run mine.yaml -n",
-            "run: no option -n\n    mpicampaign run --help",
-        ),
+        ("run mine.yaml -n", "run: no option -n\n    mpicampaign run --help"),
         ("plan mine.yaml other.yaml", "plan: unexpected argument 'other.yaml'"),
         ("plan mine.yaml --placement TCP-lopback", "did you mean 'TCP-loopback'?"),
         ("plan mine.yaml --benchmark", "plan: argument --benchmark: expected one argument"),

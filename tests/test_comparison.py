@@ -231,11 +231,7 @@ def test_the_only_systems_of_two_sites_are_compared_whatever_their_names() -> No
     other = side("B", 2, 9, system="t")
     lacks = replace(CASE, placement="TCP", system="t")
     found = two_sides(
-        side("A", 1, 4),
-        Side("B", [*other.records, *make.case_runs(lacks)]),
-        (),
-        OBSERVED,
-        NAMES,
+        side("A", 1, 4), Side("B", [*other.records, *make.case_runs(lacks)]), (), OBSERVED, NAMES
     )
     assert {one.row.case.system for one in found.both} == {"t"}
     assert found.only == ((), ("t/g TCP PingPong",))

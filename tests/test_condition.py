@@ -86,11 +86,7 @@ def evidence(
         (evidence(cpu=0.6, wait=0.4), DISTURBED, "rank 1 waited 40%"),
         (evidence(wall=0.05, cpu=0.03, wait=0.02), NOT_JUDGED, "0.050 s between"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks on 1 CPU of n1"),
-        (
-            evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.0),
-            QUIET,
-            "waited 40%",
-        ),
+        (evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.0), QUIET, "waited 40%"),
         (evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.09), QUIET, "in which other ranks used it"),
         (
             evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.8),

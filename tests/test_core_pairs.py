@@ -124,12 +124,7 @@ def test_nothing_measured_makes_no_class_and_one_group(build: Build, tmp_path: P
     ],
 )
 def test_recorded_machines(
-    build: Build,
-    tmp_path: Path,
-    name: str,
-    ranks: int,
-    pairs: list[str],
-    groups: list[int],
+    build: Build, tmp_path: Path, name: str, ranks: int, pairs: list[str], groups: list[int]
 ) -> None:
     result = found(build, tmp_path, recorded(name, ranks))
     assert result["pairs"] == pairs

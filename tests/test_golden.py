@@ -225,20 +225,12 @@ def test_loopback_is_named_to_the_library(system: str, setting: str) -> None:
 @pytest.mark.parametrize(
     ("system", "tcp", "ibv"),
     [
-        (
-            "slurm-intelmpi",
-            "=shm:ofi FI_PROVIDER=tcp",
-            "=shm:ofi FI_PROVIDER=verbs",
-        ),
+        ("slurm-intelmpi", "=shm:ofi FI_PROVIDER=tcp", "=shm:ofi FI_PROVIDER=verbs"),
         ("slurm-openmpi", "OMPI_MCA_btl=self,sm,tcp", "UCX_TLS=rc,sm,self"),
         ("lsf-openmpi", "OMPI_MCA_btl=self,vader,tcp", "UCX_TLS=rc,sm,self"),
         ("slurm-mpich", "MPIR_CVAR_NOLOCAL=0", "MPIR_CVAR_NOLOCAL=0"),
         ("lsf-mpich", "UCX_TLS=tcp,sm,self", "UCX_TLS=rc,sm,self"),
-        (
-            "slurm-mvapich",
-            "MV2_USE_SHARED_MEM=1 MPICH_NEMESIS",
-            "MV2_USE_SHARED_MEM=1 MV2_IBA_HCA",
-        ),
+        ("slurm-mvapich", "MV2_USE_SHARED_MEM=1 MPICH_NEMESIS", "MV2_USE_SHARED_MEM=1 MV2_IBA_HCA"),
         ("scarf", "-TCP -intra=shm", "-IBV -intra=shm"),
     ],
 )

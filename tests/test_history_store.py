@@ -210,12 +210,7 @@ def test_a_name_may_be_anything(name: str) -> None:
     assert metrics.names(base) == {name} and curve.points[0].n == 2
 
 
-HOSTILE_SERIES = {
-    "a list": "[]",
-    "deep": "[" * 100_000,
-    "a number": '"name": 5',
-    "changed": '"changed": [5]',
-}
+HOSTILE_SERIES = {"a list": "[]", "deep": "[" * 100_000, "a number": '"name": 5', "changed": '"changed": [5]'}
 
 
 @pytest.mark.parametrize("text", HOSTILE_SERIES.values(), ids=HOSTILE_SERIES)

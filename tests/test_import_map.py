@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_outputs import directives, hpl, imb, lsf, prot
+from printed_outputs import directives, hpl, imb, lsf, prot
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import FAILED, IN_PART, OK, VERIFIED, Record

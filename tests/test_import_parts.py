@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from foreign_outputs import hpl, imb
-from printed_outputs import osu_table
+from printed_outputs import hpl, imb, osu_table
 
 from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
 from mpicampaign.collect.imports import collect_imports

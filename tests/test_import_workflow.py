@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ProjectCopy
-from foreign_outputs import imb
+from printed_outputs import imb
 
 from mpicampaign.cli import main
 from mpicampaign.cli.exit_status import UNREAD

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
-from foreign_outputs import imb
+from printed_outputs import imb
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import OK, read_records

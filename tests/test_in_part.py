@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from foreign_outputs import hpl, imb
-from printed_outputs import HplRow, hpl_output, osu_table
+from printed_outputs import HplRow, hpl, hpl_output, imb, osu_table
 
 from mpicampaign.collect.failure_cause import LENGTH, cause_of
 from mpicampaign.suites import OutputError, ParsedOutput, parse, parts, without_labels

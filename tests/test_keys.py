@@ -149,8 +149,7 @@ def test_unreadable_files_are_reported_with_their_line(
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"),
-    [("a: [1,\nb: 2\n", "line 1"), ("a:\n\tb: 1\n", "with a tab"), ("a: @x\n", "@ ` or %")],
+    ("text", "hint"), [("a: [1,\nb: 2\n", "line 1"), ("a:\n\tb: 1\n", "with a tab"), ("a: @x\n", "@ ` or %")]
 )
 def test_the_hint_names_the_likely_cause(tmp_path: Path, text: str, hint: str) -> None:
     assert hint in failure(tmp_path, text).hint
@@ -308,12 +307,7 @@ def test_markdown_has_marks_and_escapes() -> None:
 
 
 def test_html_has_every_part() -> None:
-    assert html(DOCUMENT).splitlines()[:4] == [
-        "<h2>PingPong *</h2>",
-        "<ul><li>one",
-        "<li>two</ul>",
-        CAPTION,
-    ]
+    assert html(DOCUMENT).splitlines()[:4] == ["<h2>PingPong *</h2>", "<ul><li>one", "<li>two</ul>", CAPTION]
     text = html(DOCUMENT[4:])
     assert text == "<p>g is best</p>\n<ul><li>2 &lt; 3\n<li>3 &lt; 4</ul>\n<p>median: of the repeats</p>"
 

@@ -146,10 +146,7 @@ def test_mistakes_in_lists_are_named(tmp_path: Path, parts: dict[str, str], mess
 
 @pytest.mark.parametrize(
     "parts",
-    [
-        {"placement": ", threads: [1, 1.0]"},
-        {"mpi": "[{mpi: openmpi5, name: a}, {mpi: openmpi5, name: b}]"},
-    ],
+    [{"placement": ", threads: [1, 1.0]"}, {"mpi": "[{mpi: openmpi5, name: a}, {mpi: openmpi5, name: b}]"}],
 )
 def test_cases_that_differ_in_name_alone_are_refused(tmp_path: Path, parts: dict[str, str]) -> None:
     """They would share the folders of their runs."""

@@ -48,10 +48,7 @@ class Makers:
         self.end, self.made = end, list[Run]()
 
     def __call__(
-        self,
-        _: Progress,
-        ended: Callable[[Run, int | None, str], None],
-        died: Callable[[Exception], None],
+        self, _: Progress, ended: Callable[[Run, int | None, str], None], died: Callable[[Exception], None]
     ) -> Makers:
         self.ended, self.died = ended, died
         self.due = list[Run]()

@@ -362,9 +362,7 @@ def until_ended(jobs: ClusterJobs, clock: Clock, each_time: Callable[[], None]) 
 
 
 @pytest.mark.full
-def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
-    watched: Watched,
-) -> None:
+def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(watched: Watched) -> None:
     site, script, jobs, clock, said = watched
     site.lsf.hold()
 
@@ -381,9 +379,7 @@ def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
 
 
 @pytest.mark.full
-def test_a_job_that_ends_well_without_files_is_not_a_success(
-    watched: Watched,
-) -> None:
+def test_a_job_that_ends_well_without_files_is_not_a_success(watched: Watched) -> None:
     site, script, jobs, clock, _ = watched
     script.path.write_text(script.path.read_text().replace("\nrun=", "\nexit 0\nrun="))
     [ended] = until_ended(jobs, clock, lambda: time.sleep(0.1))

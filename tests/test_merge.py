@@ -88,10 +88,7 @@ def test_other_runs_of_the_same_number_get_the_next_free_one(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("facts", "reason"),
-    [
-        ({"host": "red1"}, "they have no host in common"),
-        ({"cpu": "Another CPU"}, "the CPU models differ"),
-    ],
+    [({"host": "red1"}, "they have no host in common"), ({"cpu": "Another CPU"}, "the CPU models differ")],
 )
 def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, str], reason: str) -> None:
     campaign_folder(tmp_path / "here")

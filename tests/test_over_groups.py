@@ -14,11 +14,7 @@ from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.over_groups.find_attributes import by_attributes
 from mpicampaign.questions.over_groups.find_settings import OverGroups
-from mpicampaign.questions.over_groups.say import (
-    attribute_lines,
-    lines_of_few,
-    over_group_lines,
-)
+from mpicampaign.questions.over_groups.say import attribute_lines, lines_of_few, over_group_lines
 from mpicampaign.questions.published.find import published_for
 from mpicampaign.questions.ranking.find import PLACEMENTS, rank
 from mpicampaign.report.make import to_csv, to_terminal

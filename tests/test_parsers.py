@@ -319,9 +319,9 @@ def test_the_values_of_each_output() -> None:
 
 
 MADE = Path(__file__).parent / "fixtures/made"
-STREAM, FORTRAN, SCALING, BABEL, CSV = (
+STREAM, SCALING, BABEL, CSV = (
     (MADE / f"{name}.out").read_text()
-    for name in ("stream", "stream_fortran", "stream_scaling", "babelstream", "babelstream_csv")
+    for name in ("stream", "stream_scaling", "babelstream", "babelstream_csv")
 )
 
 

@@ -84,10 +84,7 @@ def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
             {"nodes": {"n1": HDR, "n2": {**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}}},
             "fabric of these runs",
         ),
-        (
-            {"nodes": dict.fromkeys(("n1", "n2"), XDR)},
-            "InfiniBand XDR",
-        ),
+        ({"nodes": dict.fromkeys(("n1", "n2"), XDR)}, "InfiniBand XDR"),
     ],
 )
 def test_what_is_not_alike_is_said_with_the_reason(fields: dict[str, Any], reason: str) -> None:

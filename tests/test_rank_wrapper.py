@@ -218,12 +218,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, numactl: str = 'echo "$@"'
     placement = " ".join(f"{name}='{value}'" for name, value in values.items())
     variables = {"MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": "0-1", "RANK": "1"}
     variables |= {"PATH": f"{folder}:{os.environ['PATH']}", "LD_PRELOAD": "/users/own.so"}
-    command = [
-        "bash",
-        "-c",
-        f"{LOAD}; {placement}; become {program}",
-        str(folder / "rank"),
-    ]
+    command = ["bash", "-c", f"{LOAD}; {placement}; become {program}", str(folder / "rank")]
     # the loader prints messages about missing libraries
     done = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=240

@@ -69,8 +69,7 @@ def test_each_publication_has_its_source_and_licence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "total"),
-    [("stfc-2017", 258, 442875.43), ("b_eff-t3e", 51, 163185.8)],
+    ("name", "count", "total"), [("stfc-2017", 258, 442875.43), ("b_eff-t3e", 51, 163185.8)]
 )
 def test_nothing_is_lost_or_changed(name: str, count: int, total: float) -> None:
     values = load_reference(name).values

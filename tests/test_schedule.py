@@ -31,7 +31,7 @@ from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
 from mpicampaign.schedule.tick import LOCK, Work, tick
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE, HOUR = 60, 3600
 
 
 def schedule(every: int, **more: Any) -> Schedule:

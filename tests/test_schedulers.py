@@ -75,11 +75,7 @@ def test_a_campaign_is_checked_and_rendered(site: Site) -> None:
     assert script.returncode == 0, script.stderr
     first, *directives = script.stdout.splitlines()[1:5]
     assert re.fullmatch("#PBS -N tree_merge-[0-9a-f]{12}-70ce17", first)
-    assert directives == [
-        "#PBS -l select=2:ncpus=1:mpiprocs=1",
-        "#PBS -l place=scatter",
-        "#PBS -q short",
-    ]
+    assert directives == ["#PBS -l select=2:ncpus=1:mpiprocs=1", "#PBS -l place=scatter", "#PBS -q short"]
     assert "job=${PBS_JOBID:-$$} " in script.stdout
 
 

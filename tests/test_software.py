@@ -351,10 +351,7 @@ def test_another_program_and_another_binding_under_intel_mpi(
                 ("ranks 0 and 1 share",),
             ),
             "moved": Lie(
-                GATHER,
-                {**wheel, "source": sourced(tmp_path / "moved", MOVED)},
-                "binding",
-                ("rank",),
+                GATHER, {**wheel, "source": sourced(tmp_path / "moved", MOVED)}, "binding", ("rank",)
             ),
         },
     )
@@ -399,10 +396,7 @@ def test_open_mpi_of_another_version_than_its_launcher(
         {
             "honest": Lie(GATHER, {"mpi": "openmpi4", "environment": environment}),
             "newer": Lie(
-                GATHER,
-                {"mpi": "openmpi4", "environment": other},
-                "MPI version",
-                ("Open MPI 5", "version 4"),
+                GATHER, {"mpi": "openmpi4", "environment": other}, "MPI version", ("Open MPI 5", "version 4")
             ),
         },
         {"openmpi4": "mpirun.openmpi"},

@@ -325,8 +325,7 @@ def test_a_block_names_the_host_that_was_lost_and_goes_on_with_it(hosts: Hosts) 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("mpi", "command", "compiler"),
-    [("wheel", "", ""), ("openmpi4", "mpirun.openmpi", "mpicc.openmpi")],
+    ("mpi", "command", "compiler"), [("wheel", "", ""), ("openmpi4", "mpirun.openmpi", "mpicc.openmpi")]
 )
 def test_stubborn_ranks_of_all_hosts_end_at_the_time_limit(
     hosts: Hosts, mpi: str, command: str, compiler: str

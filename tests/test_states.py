@@ -105,12 +105,7 @@ def test_values_of_several_states_are_never_together() -> None:
     [table] = comparison.tables
     rows = {row.case.placement: row for row in table.rows}
     assert {name: row.counted for name, row in rows.items()} == {
-        **{
-            "SHM": 6,
-            "SHM (300 ns apart)": 3,
-            "SHM (distance changed)": 1,
-            "SHM (not probed)": 1,
-        },
+        **{"SHM": 6, "SHM (300 ns apart)": 3, "SHM (distance changed)": 1, "SHM (not probed)": 1},
         **{"SHM-1 (300 ns apart)": 3, "SHM-1": 5},
     }
     assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
@@ -156,11 +151,7 @@ def test_a_single_run_in_another_state_never_counts_with_the_rest(states: str, a
     comparison = compare(runs(states) + runs("nnnnnn", "SHM-1"))
     rows = {row.case.placement: row for row in comparison.tables[0].rows}
     counted = {name: row.counted for name, row in rows.items()}
-    assert counted == {
-        "SHM": 6 - apart,
-        "SHM-1": 6,
-        **({"SHM (distance changed)": apart} if apart else {}),
-    }
+    assert counted == {"SHM": 6 - apart, "SHM-1": 6, **({"SHM (distance changed)": apart} if apart else {})}
     assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
     said = " ".join(notices(comparison))
     assert (f"in {apart} of 12 runs: these stand in rows of their own" in said) == (apart > 0)

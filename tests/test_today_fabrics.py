@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from evidence_texts import INTEL_SHM, TCP_CLAIM
-from foreign_outputs import imb
+from printed_outputs import imb
 from test_doctor_campaign import MILAN, loaded, matrix, site
 from test_transport import (
     DEVICE_CLAIM,

@@ -37,10 +37,7 @@ REFUSED: dict[Callable[[str], float], tuple[str, list[str]]] = {
         "is not a duration",
         ["", "min", "1:60", "1:5", "1:00:61", "-3 s", "3 fortnights", "inf", "1 min 5 s"],
     ),
-    parse_rate: (
-        "is not a rate",
-        ["", "40", "40 G", "40 Gbit", "i B/s", "3 iB/s", "40 gbit/s", "-1 MB/s"],
-    ),
+    parse_rate: ("is not a rate", ["", "40", "40 G", "40 Gbit", "i B/s", "3 iB/s", "40 gbit/s", "-1 MB/s"]),
 }
 
 
