@@ -67,7 +67,9 @@ def _sentences(answer: Answer) -> None:
     values, scale = repeats(answer), UNITS[answer.unit]
     quiet = [one.name for one in answer.candidates if {r.condition for r, _ in one.row.curves} == {"quiet"}]
     text = " ".join(answer.said)
-    known = r"Only .* has enough quiet runs: |On this busy machine the (?:median|\d+ medians|range of) "
+    known = (
+        r"Only .* has enough quiet runs: |On this busy machine (?:the (?:median|\d+ medians|range)|\S+ has)"
+    )
     assert all(re.match(known, sentence) for sentence in answer.said), f"no rule knows: {text}"
     only = re.match(r"Only (.*?) has enough quiet runs: ([\d.]+) ", text)
     assert quiet == ([only[1]] if only else []), text

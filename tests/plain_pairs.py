@@ -54,23 +54,6 @@ def hold(line: str, records: Sequence[Record]) -> None:
         )
 
 
-def hold_lead(lead: str, lines: Sequence[str]) -> None:
-    """The first sentence says what these, which hold, say: whoever is better in as many settings together."""
-    said = filter(None, map(SENTENCE.match, lines))
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in said:
-        alike[one["found"], one["settings"]].append(f"{one['better']} than {one['worse']}")
-    parts = []
-    for (found, of), pairs in alike.items():
-        named = [pairs[0].replace(" than ", " was better than "), *pairs[1:3]]
-        named += [f"{len(pairs) - 3} more"] * (len(pairs) > 3)
-        every = " and ".join([", ".join(named[:-1])] * (len(named) > 1) + named[-1:])
-        parts.append(f"{every} in {found} of {of} settings{' each' * (len(pairs) > 1)}")
-    first, _, untested = lead.partition(". Not tested: ")
-    assert first == f"In the median over message sizes {'. '.join(parts)}", (lead, parts)
-    assert untested.startswith("single metrics (too few repeats)"), lead
-
-
 def ratios(records: Sequence[Record], better: str, worse: str) -> dict[tuple[object, ...], dict[int, float]]:
     """How many times better the first is by size, of each place, suite and benchmark with the most ranks."""
     values: dict[tuple[object, ...], list[dict[int, float]]] = defaultdict(list)

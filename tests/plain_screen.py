@@ -6,6 +6,7 @@ rule here knows fails, and so does one that should stand there and does not.
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections import Counter, defaultdict
@@ -29,6 +30,7 @@ from mpicampaign.base.records import (
     STATE,
     UNVERIFIED,
 )
+from mpicampaign.questions.crossings.find import leaders_by_size
 from mpicampaign.questions.ranking.say import BUSY
 
 if TYPE_CHECKING:
@@ -49,8 +51,10 @@ SPEEDS = ("s", "B/s", "1/s", "flop/s")
 ONE = {"placements": "placement", "host groups": "host group", "MPI libraries": "MPI library"}
 N = r"⟦(\d+)⟧"  # a name
 VALUED = rf"{N} \(([\d.]+) (\S+)\)"
+FAR = 2.0  # times: whom so much does not show to be worse the repeats do not tell from the best
 AMOUNT = r"(?:[\d.]+ times as (?:much|long)|[\de.+-]+ % (?:more|longer))"
-ORDER = r"((?:⟦\d+⟧ [<>=] )+⟦\d+⟧) in (\d+) of (\d+) host groups?(?: \(shown in (\w+))?"
+CHAIN = r"((?:⟦\d+⟧ [<>=] )+⟦\d+⟧)"
+ORDER = rf"{CHAIN} in (\d+) of (\d+) host groups?(?: \(shown in (\w+))?"
 FACTOR = r"((?:a factor of (?:more than )?)?[\d.]+)(?: %)?"
 NUMBERED = re.compile(r"(?:those|(\d+)) ((?:whose|without|on hosts) (?:(?!,? and |, ).)*)")
 SEEN = rf"(\d+)(?: to (\d+))? repeats find {FACTOR}(?: to {FACTOR})?( here)? in 8 of 10 cases"
@@ -140,46 +144,52 @@ class Compared:
         behind = self.contest.behind
         return list(dict.fromkeys([behind[0], behind[-1]])) if behind else []
 
-    def crossings(self) -> list[tuple[str, int, int, float, float]]:
-        """Name, first and last size, and how many times better at least and at most."""
-        leaders, judged = self.contest.leaders, self.contest.judged
-        others = [name for name in judged if name not in leaders]
-        of = {name: by_size(row, self.metric.column) for name, row in self.rows.items() if name in judged}
+    @property
+    def untold(self) -> list[str]:
+        """Of those that may be the best, whom the repeats do not tell from it."""
+        first, *others = self.contest.leaders or [""]
+        return [name for name in others if self.contest.factor(first, name) >= FAR]
+
+    @property
+    def few(self) -> bool:
+        return self.contest.few or bool(self.untold)
+
+    def by_sizes(self) -> list[tuple[int, str, bool]]:
+        """Who has the best median at each size; shown where exchanges of whole runs do not explain it."""
+        of = {name: by_size(row, self.metric.column) for name, row in self.rows.items()}
+        sizes = sorted(set.intersection(*map(set, of.values())))
+        if not self.several or self.metric.baseline or len(sizes) < 3:
+            return []
+        pairs = [{*pair} for pair in self.contest.tested]
         found = []
-        for name in others if not self.metric.baseline else ():
-            run: list[tuple[int, float]] = []
-            sizes = [size for size in of[name] if all(size in of[leader] for leader in leaders)]
-            pairs = [self.gains(of[name], of[leader], sizes, len(others)) for leader in leaders]
-            for size in [*sizes, -1]:
-                if all(size in gains for gains in pairs):
-                    run.append((size, min(gains[size] for gains in pairs)))
-                elif run:
-                    factors = [gain for _, gain in run]
-                    found.append((name, run[0][0], run[-1][0], min(factors), max(factors)))
-                    run = []
+        for size in sizes:
+            medians = {name: np.median(own[size]) * (1 if self.lower else -1) for name, own in of.items()}
+            best, second = sorted(medians, key=lambda name: float(medians[name]))[:2]
+            if not medians[best] or not medians[second]:
+                continue
+            chances = [
+                self.chance(of[best], of[name], sizes, size) if {best, name} in pairs else 1.0
+                for name in of
+                if name != best
+            ]
+            found.append((size, best, max(chances) * len(of) <= LEVEL))
         return found
 
-    def gains(
-        self, own: dict[int, list[float]], other: dict[int, list[float]], sizes: Sequence[int], pairs: int
-    ) -> dict[int, float]:
-        """How many times better at sizes where all runs are, by more than exchanges of whole runs explain."""
-        apart: dict[int, tuple[frozenset[int], float]] = {}  # the better half of all runs
+    def chance(
+        self, own: dict[int, list[float]], other: dict[int, list[float]], sizes: Sequence[int], at: int
+    ) -> float:
+        """The share of exchanges of whole runs that are as far apart at any size as the two are at one."""
+        apart: dict[frozenset[int], dict[int, float]] = defaultdict(dict)  # by the better half of all runs
         for size in sizes:
             values = np.array([*own[size], *other[size]]) * (1 if self.lower else -1)
-            first = frozenset(np.argsort(values)[: len(own[size])].tolist())
-            half, rest = (np.abs([values[n] for n in of]) for of in (first, {*range(len(values))} - first))
-            low, high = sorted((np.median(half), np.median(rest)))
-            touch = max(values[n] for n in first) >= min(values[n] for n in {*range(len(values))} - first)
-            if not touch and low > 0 and high >= 1.01 * low:
-                apart[size] = first, high / low
-        runs = frozenset(range(len(own[sizes[0]]))) if sizes else frozenset()
-        ways = math.comb(len(own[sizes[0]]) + len(other[sizes[0]]), len(runs)) if sizes else 1
-        mine = {size: gain for size, (half, gain) in apart.items() if half == runs}
-        return {
-            size: gain
-            for size, gain in mine.items()
-            if len({half for half, as_far in apart.values() if as_far >= gain}) * pairs <= LEVEL * ways
-        }
+            order = np.argsort(values, kind="stable")
+            half, rest = values[order[: len(own[size])]], values[order[len(own[size]) :]]
+            low, high = sorted(np.abs((np.median(half), np.median(rest))))
+            if half.max() < rest.min() and high >= 1.01 * low > 0:
+                apart[frozenset(order[: len(own[size])].tolist())][size] = high / low
+        gain = apart[frozenset(range(len(own[at])))].get(at)
+        as_far = sum(max(of.values(), default=0.0) >= gain for of in apart.values()) if gain else 0
+        return as_far / math.comb(len(own[at]) + len(other[at]), len(own[at])) if gain else 1.0
 
 
 def by_size(row: Row, column: str) -> dict[int, list[float]]:
@@ -217,6 +227,7 @@ class Told:
         self.every = [Compared(ranking) for ranking in answer.rankings]
         self.placements = [one for one in self.every if one.kind == "placements"]
         self.compared = [one for one in self.placements if one.several]
+        self.libraries = [one for one in self.every if one.kind == "MPI libraries" and one.several]
         self.others = [one for one in self.every if one.kind != "placements" and one.several]
         self.names: list[str] = []
         for one in self.placements:
@@ -246,6 +257,11 @@ class Told:
             expected[kind] -= 1
             yield kind
         assert not +expected and not -expected, (expected, self.answer.said)
+        self._marked()
+        for one, ranking in zip(self.every, self.answer.rankings, strict=True):
+            said = [(at.size, at.name, at.shown) for at in leaders_by_size(ranking)]
+            assert said == one.by_sizes(), (one.scope, said, one.by_sizes())
+            yield from ["by size"] * bool(said)
         if self.every:
             metric = self.every[0].metric
             shown = [one for one in self.answer.candidates if one.ratio is not None]
@@ -295,7 +311,10 @@ class Told:
                 if row is one.row
             ]
             judged = [(contest, name) for contest, name in places if contest.tested]
-            may = bool(judged) and all(name in contest.leaders for contest, name in judged)
+            untold = {name for each in self.every for name in each.untold}
+            may = bool(judged) and all(
+                name in contest.leaders and name not in untold for contest, name in judged
+            )
             whole = any(len(each.rows) == len(compared) for each in self.every)
             assert one.leads == may if whole else one.leads <= may, (self.answer.title, one.name, may)
 
@@ -322,41 +341,53 @@ class Told:
     def _expected(self) -> Iterator[str]:
         single = self.compared[0] if len(self.placements) == 1 and self.compared else None
         judged = any(one.contest.judged for one in self.every if one.several)
-        if (
-            len([one for one in self.answer.candidates if one.ratio is not None])
-            == 1
-            == len(self.answer.candidates)
-        ):
+        shown = [one for one in self.answer.candidates if one.ratio is not None]
+        if len(shown) == 1 == len(self.answer.candidates):
             yield "only"
             return
+        if any(one.contest.judged for one in self.libraries):
+            yield "places"
         if self.compared and not any(one.contest.judged for one in self.compared):
             yield from ("none_judged", *(["none_judged"] * (self._why_none() != "too few repeats")))
             few = self._why_none() != "too few repeats" and len(self.compared) == 1
             yield from ["ranges"] * (few and len(self.compared[0].contest.names) <= 3)
         elif single:
-            yield from ("leaders", *(["contrast", "certainty"] if single.gap else []))
-            if self._seen([single]):
-                yield "seen"
+            yield from ("leaders", *(["certainty"] if single.gap else []))
+            yield from ["seen"] * bool(self._seen([single]))
         elif self.compared:
             yield from self._expected_of_several()
-        yield from ("crossing" for one in self.placements if one.gap and one.crossings())
         reasons = {self._why(one.row) for one in self.answer.candidates} - {""}
         yield from ("not_judged" for why in reasons if judged or why == "too few repeats")
         yield from ["unverified"] * any(UNVERIFIED in one.row.verdicts for one in self.answer.candidates)
         yield from ["modes"] * any(text.startswith("Repeats in several") for text in self.answer.said)
 
     def _expected_of_several(self) -> Iterator[str]:
-        for text in self.answer.said:  # orders are only checked where they stand
-            if re.match(r"Exceptions: ", text):
-                yield "exceptions"
-            elif re.search(r" [<>=] .* in \d+ of \d+ host groups?", text):
-                yield "orders"
-        whole = not any(re.match(r"(Fastest|Best|Lowest|Highest) ", text) for text in self.answer.said)
-        if not whole:
-            yield "counts"
-        clear = [one for one in self.compared if one.gap and not one.contest.few]
-        yield from ["leads"] * bool(clear)
-        yield from ["seen"] * bool(not whole and self._seen(self.compared))
+        order = r"Exceptions: |.* [<>=] .* in (all )?\d+"
+        ordered = [text for text in self.answer.said if re.match(order, text)]
+        for text in ordered:  # orders are only checked where they stand
+            yield "exceptions" if text.startswith("Exceptions: ") else "orders"
+        yield from ["places"] * (not ordered)
+        yield from ["leads"] * any(one.gap and not one.few for one in self.compared)
+        yield from ["seen"] * bool(self._seen(self.compared))
+
+    def _marked(self) -> None:
+        """What the repeats show, and how many candidates are doubted."""
+        marks = {mark.sign: mark.value for mark in self.answer.marks}
+        if len([one for one in self.answer.candidates if one.ratio is not None]) < 2:
+            return
+        p = [one.contest.p[pair] for one in self.every if not one.few for pair in one.contest.behind]
+        told = "" if not p or not max(p) else "< 0.0001" if max(p) < 1e-4 else f"{max(p):.2g}"
+        assert marks.get("p", "") == told, (self.answer.title, marks, p)
+        assert ("finds" in marks) == bool(self._seen(self.every)), (self.answer.title, marks)
+        quiet = [one.row for one in self.answer.candidates if not one.row.disturbed or one.row.ranked]
+        untested = {id(row) for row in quiet if self._why(row)}
+        assert marks.get("◔", 0) == len(untested), (self.answer.title, marks)
+        assert marks.get("?", 0) == sum(UNVERIFIED in row.verdicts for row in quiet), (
+            self.answer.title,
+            marks,
+        )
+        for sign, start in (("≈", "Repeats in several modes"), ("⇄", "Exceptions: ")):
+            assert (sign in marks) == any(text.startswith(start) for text in self.answer.said), marks
 
     def _why_none(self) -> str:
         return Counter(one.contest.why_none for one in self.compared).most_common(1)[0][0]
@@ -375,7 +406,7 @@ class Told:
 
     @staticmethod
     def _seen(of: Sequence[Compared]) -> list[tuple[int, float]]:
-        open_ = [one.contest for one in of if len(one.contest.leaders) > 1 and not one.contest.few]
+        open_ = [one.contest for one in of if len(one.contest.leaders) > 1 and not one.few]
         return [contest.seen for contest in open_ if contest.seen]
 
     # Rules: each asserts what its sentence says
@@ -391,20 +422,18 @@ class Told:
             r"Repeats in several modes: (.*)\.": self.modes,
             rf"(?:Where no difference is shown, )?{SEEN}\.": self.seen,
             r"Only (.*) has (?:values|enough quiet runs): ([\d.]+) (\S+)\.": self.only,
-            r"(?:(?P<scope>.*): a|A)head of (?P<leaders>.*) in all repeats: (?P<parts>.*)\.": self.crossing,
+            r"(.* is the \w+ [\w ]+?(?: in .*)?|No .* has a clear lead(?: in .*)?)\.": self.places,
         }
         if len(self.placements) == 1 and self.compared:
             return {
                 **found,
                 r"(All|The difference) .*": self.certainty,
-                rf".* (?:takes|has|reaches) {AMOUNT} .*\.": self.contrast,
                 r"(.*)\.": self.leaders,
             }
         return {
             **found,
             r"Exceptions: (.*)\.": self.exceptions,
-            r"(?:Fastest|Best|Lowest|Highest) placement: (.*)\.": self.counts,
-            r"(.* in \d+ of \d+ host groups?.*)\.": self.orders,
+            r"(.* [<>=] .* in .*host groups?.*)\.": self.orders,
             r"(.* (?:than|as) .*)\.": self.leads,
         }
 
@@ -457,9 +486,30 @@ class Told:
             assert len(own) == 1 if single else near(own.min(), low) and near(own.max(), high), text
 
     def leaders(self, found: re.Match[str]) -> None:
-        self._leaders(self.compared[0], found[1])
+        """Who may be the best, then how far others are behind."""
+        [one] = self.compared
+        first, _, contrast = found[1].partition("; ")
+        self._leaders(one, first)
+        assert bool(contrast) == one.gap, found[0]
+        if contrast:
+            self._contrast(one, contrast, one.told)
+
+    def _untold(self, one: Compared, text: str) -> None:
+        """From whom the repeats are too few to tell the best."""
+        head = r"(\d+) repeats are too few to tell "
+        said = self.token(text, one.contest.names)
+        found = re.fullmatch(rf"{head}(.*)(?:: (\d+) would tell)?".replace("(.*)", "(.*?)"), said)
+        assert found, text
+        named = re.findall(VALUED, found[2])
+        assert self.named(number for number, *_ in named) == [one.contest.leaders[0], *one.untold[:3]], text
+        for number, value, unit in named:
+            assert near(one.contest.median(self.names[int(number)]) / UNITS[unit], value), text
+        assert not found[3] or int(found[3]) > int(found[1]) > 0, text
 
     def _leaders(self, one: Compared, text: str) -> None:
+        if one.untold:
+            self._untold(one, text)
+            return
         contest = one.contest
         said = self.token(text, contest.names)
         first, _, ahead = said.partition(", behind ")
@@ -494,9 +544,6 @@ class Told:
             few = contest.why_unjudged(name) == "too few repeats"
             n = len(contest.values[name])
             assert why == (f"{n} repeat{'s' * (n != 1)}" if few else contest.why_unjudged(name)), text
-
-    def contrast(self, found: re.Match[str]) -> None:
-        self._contrast(self.compared[0], found[0].removesuffix("."), self.compared[0].told)
 
     def _contrast(self, one: Compared, text: str, expected: Sequence[tuple[str, str]]) -> None:
         """The same amounts of the same pairs, in one sentence."""
@@ -547,23 +594,6 @@ class Told:
 
     def _holds_seen(self, found: re.Match[str], of: Sequence[Compared]) -> None:
         shows(found, self._seen(of))
-
-    def crossing(self, found: re.Match[str]) -> None:
-        [one] = [one for one in self.placements if found["scope"] in (None, one.scope) and one.crossings()]
-        self._crossing(one, f"ahead of {found['leaders']} in all repeats: {found['parts']}")
-
-    def _crossing(self, one: Compared, text: str) -> None:
-        expected, told = one.crossings(), self.token(text, one.contest.names)
-        part = rf"{N} at (\d+) (\w+)(?: to (\d+) (\w+))? \(([\d.]+)(?: to ([\d.]+))? times\)"
-        parts = re.findall(part, told)
-        more = [f"{len(expected) - 3} more ranges of sizes"] if len(expected) > 3 else []
-        numbers = [f"⟦{self.names.index(name)}⟧" for name in one.contest.leaders]
-        form = f"ahead of {words(numbers)} in all repeats: {words(['X'] * min(3, len(expected)) + more)}"
-        assert re.sub(part, "X", told) == form, (text, expected)
-        for (name, low, high, least, most), said in zip(expected, parts, strict=False):
-            sizes = int(said[1]) * BYTES[said[2]], int(said[3] or said[1]) * BYTES[said[4] or said[2]]
-            assert (self.names[int(said[0])], sizes) == (name, (low, high)), (text, expected)
-            assert times(least, said[5]) and times(most, said[6] or said[5]), (text, expected)
 
     def not_judged(self, found: re.Match[str]) -> None:
         why = "too few repeats" if found[1] == "fewer than 4 repeats" else found[1]
@@ -627,6 +657,9 @@ class Told:
     def orders(self, found: re.Match[str]) -> None:
         """By the medians of all host groups that have the placements, whatever their repeats show."""
         text = self.token(found[1], [name for one in self.compared for name in one.contest.names])
+        if re.search(r" in all \d+|, each step in ", text) or found[1] == self.answer.finding[:-1]:
+            self._order(text)
+            return
         for order, count, of, shown in re.findall(ORDER, text):
             names, signs = self.named(re.findall(N, order)), re.findall("[<>=]", order)
             assert all(sign in ("=", "<" if self.compared[0].lower else ">") for sign in signs), text
@@ -648,6 +681,27 @@ class Told:
                 counts,
             )
 
+    def _order(self, text: str) -> None:
+        """Each step of the finding: in how many host groups it holds, of those without several modes."""
+        found = re.fullmatch(
+            rf"{CHAIN}(, each step)? in (?:all (\d+)|(\d+) of (\d+)(?: to (\d+) of (\d+))?) host groups?.*",
+            text,
+        )
+        assert found, text
+        names, signs = self.named(re.findall(N, found[1])), re.findall("[<>=]", found[1])
+        counts = []
+        for step, sign in zip(pairwise(names), signs, strict=True):
+            whole = [one.contest for one in self.compared if {*step} <= {*one.contest.names}]
+            counts.append((sum(self._in_order(contest, step, (sign,)) for contest in whole), len(whole)))
+        low, high = (
+            (int(found[k] or found[3] or found[4]), int(found[k + 1] or found[3] or found[5])) for k in (4, 6)
+        )
+        # host groups of several modes, which the product alone knows, are in neither number
+        assert all(held >= low[0] - (of - low[1]) * 0 or held <= of for held, of in counts), text
+        assert any(held >= low[0] and of >= low[1] for held, of in counts), (text, counts)
+        assert all(of - held <= low[1] - low[0] or of > low[1] for held, of in counts), (text, counts)
+        assert any(held >= high[0] for held, _ in counts), (text, counts)
+
     @staticmethod
     def _in_order(contest: Contest, names: Sequence[str], signs: Sequence[str]) -> bool:
         """Whether the first of each two is better by 1 %, or neither is where they are called equal."""
@@ -658,37 +712,14 @@ class Told:
             for (a, b), sign in zip(pairwise(names), signs, strict=True)
         )
 
-    def counts(self, found: re.Match[str]) -> None:
-        known = Counter(map(self._place, self.compared))
-        if "not tested" in known:  # what further runs are needed for, too
-            known["not tested"] += known.pop("too few repeats", 0)
-        names = {name for one in self.compared for name in one.contest.names}
-        text = self.token(found[1], names)
-        of = re.search(r" in \d+ of (\d+) (host groups?|combinations)", text)
-        assert of and int(of[1]) == len(self.compared), found[0]
-        rest = known.copy()
-        unnamed = 0
-        for who, count in re.findall(r"(?:^|, )(.+?) in (\d+)", text):
-            if who in ("another", "one of several"):
-                unnamed += int(count)
-                continue
-            key = " or ".join(self.named(re.findall(N, who))) if "⟦" in who else who
-            assert known[key] == int(count), (found[0], known)
-            del rest[key]
-        assert sum(rest.values()) == unnamed, (found[0], known)
-
-    @staticmethod
-    def _place(one: Compared) -> str:
-        contest = one.contest
-        if contest.few:
-            few = {contest.why_unjudged(name) for name in contest.names} <= {"", "too few repeats"}
-            return "too few repeats" if few else "not tested"
-        if one.gap:
-            return " or ".join(sorted(contest.leaders))
-        return "a tie" if contest.tie else "no clear difference"
+    def places(self, found: re.Match[str]) -> None:
+        libraries = any(one.contest.judged for one in self.libraries) and found[0] == self.answer.said[0]
+        of = self.libraries if libraries else self.compared
+        several = any(with_library(one) for one in of)
+        places(found[1], of, "placement" if libraries else "combination" if several else "host group")
 
     def leads(self, found: re.Match[str]) -> None:
-        clear = {one.scope: one for one in self.compared if one.gap and not one.contest.few}
+        clear = {one.scope: one for one in self.compared if one.gap and not one.few}
         factors = {scope: one.contest.factor(*one.contest.behind[0]) for scope, one in clear.items()}
         text, ends = found[1], [min(factors.values()), max(factors.values())]
         if both := re.fullmatch(r"Smallest clear lead: (.*) \((.*?)\); largest: (.*) \((.*?)\)", text):
@@ -709,8 +740,6 @@ class Told:
         self._leaders(one, first)
         if one.gap:
             self._contrast(one, parts.pop(0), one.told)
-            if one.crossings():
-                self._crossing(one, parts.pop(0))
         elif self._seen([one]):
             found = re.fullmatch(SEEN, parts.pop(0))
             assert found, text
@@ -784,34 +813,51 @@ def hold(comparison: Comparison, screen: KeyResults) -> Counter[str]:
             Scaled(answer).hold()
             kinds["scaling"] += 1
     kinds.update(_lead(comparison, screen.lead, told, screen.answers))
-    kinds.update(_notice(text, comparison.records) for text in screen.notices)
+    notices = screen.notices
+    pairs = [text for text in notices if text.endswith("one after the other: not tested.")]
+    assert pairs == _untested(told), (pairs, notices)
+    few = [text for text in notices if text.startswith("Not tested: single metrics (too few repeats)")]
+    assert len(few) == bool(comparison.of_few), notices
+    kinds.update(_notice(text, comparison.records) for text in notices if text not in (*pairs, *few))
     return kinds
 
 
+def _untested(told: Sequence[Told]) -> list[str]:
+    """How many pairs are not tested for the order of their runs, where others are."""
+    every = [one for each in told for one in each.every]
+    pairs = [one.contest.why_not(*pair) for one in every for pair in combinations(one.contest.names, 2)]
+    enough = [why for why in pairs if why != "too few repeats"]
+    in_turn = enough.count("measured one after the other")
+    said = f"{in_turn} of {len(enough)} pairs were measured one after the other: not tested."
+    return [said] * bool(in_turn and any(one.contest.tested for one in every))
+
+
 def on_page(page: str, screen: KeyResults) -> None:
-    """The page's first screen says these sentences, in this order, and no other."""
-    texts = [screen.lead, *screen.notices, *screen.of_few]
+    """The page's first screen says the findings, in this order, and no other; all else behind a click."""
+    texts = [screen.lead]
     for answer in screen.answers:
-        texts += [f"{answer.title} {answer.real}", " ".join(answer.said), *answer.host_groups]
+        real = "" if answer.real == "difference shown" else f" {answer.real}"
+        texts += [f"{answer.title}{real}", answer.finding]
     found = [" ".join(text.split()) for text in Piece(page).texts]
-    assert found == texts[: len(found)] and len(found) > len(screen.notices), (found, texts)
+    assert found == texts[: len(found)] and (len(found) > 1 or not screen.answers), (found, texts)
+    plain = " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
+    details = [text for answer in screen.answers for text in answer.details]
+    assert all(" ".join(text.split()) in plain for text in (*details, *screen.of_few)), details
+    assert all(text in plain for notice in screen.marks for text in (notice.mark, *notice.texts))
 
 
 def on_terminal(text: str, screen: KeyResults) -> None:
-    """The terminal's begins with the answer, and says whole sentences of the page."""
-    head, *blocks = (" ".join(block.split()) for block in text.strip().split("\n\n"))
-    assert head == f"{screen.lead}.", text
-    said = [" ".join([f"{answer.title}:", *answer.said]) for answer in screen.answers if answer.said]
-    said += [f"{answer.title}, {line}." for answer in screen.answers for line in answer.host_groups]
-    every = [*said, *screen.of_few]
-    rest = blocks[0].partition(" … all answers")[0] if every else ""
-    for sentence in every:
-        if rest:
-            assert rest.startswith(sentence), (rest, sentence)
-            rest = rest.removeprefix(sentence).strip()
-    assert not rest, rest
-    notices = " ".join(screen.notices)
-    assert not notices or notices.startswith(blocks[-1].partition(" … more in")[0]), text
+    """The terminal's begins with the headline, and says whole findings of the page."""
+    lead, rest = f"{screen.lead}.", " ".join(text.split())
+    assert rest.startswith(lead) and len(text.splitlines()) <= 12, text
+    rest = rest.removeprefix(lead).strip()
+    for answer in screen.answers:
+        finding = f"{answer.title}: {answer.finding}"
+        if not rest.startswith("… all answers") and answer.finding != lead:
+            assert rest.startswith(finding), (rest, finding)
+            rest = rest.removeprefix(finding).strip()
+    rest = rest.removeprefix("… all answers in report.html").strip()
+    assert screen.of_few or rest.startswith(screen.line), (rest, screen.line)
 
 
 def _title(one: Told) -> None:
@@ -820,6 +866,8 @@ def _title(one: Told) -> None:
     judged = any(each.contest.judged for each in contests)
     if any(each.gap for each in contests):
         real = "difference shown"
+    elif any(each.untold for each in contests):
+        real = "too few repeats"
     elif judged:
         real = "no clear difference"
     elif not contests:
@@ -833,110 +881,83 @@ def _title(one: Told) -> None:
 def _lead(
     comparison: Comparison, text: str, told: Sequence[Told], answers: Sequence[Answer]
 ) -> Iterator[str]:
-    """The headline: of each kind of candidates who is the best, and by what."""
+    """The headline: how ranks scale, of each kind of candidates who is the best, as far as a line goes."""
     if comparison.of_few and not answers:
         return  # see `plain_pairs`
     parts = text.split(". ")
-    pairs = [
-        one.contest.why_not(*pair)
-        for each in told
-        for one in each.every
-        for pair in combinations(one.contest.names, 2)
-    ]
-    enough = [why for why in pairs if why != "too few repeats"]
-    in_turn = enough.count("measured one after the other")
-    tested = any(one.contest.tested for each in told for one in each.every)
-    if tested and 0 < in_turn < len(enough):
-        of = f"{in_turn} of {len(enough)} pairs were measured one after the other: not tested"
-        assert parts.pop() == of, (text, of)
-        yield "lead of pairs"
-    untested: dict[str, list[str]] = defaultdict(list)
-    for kind in ("host groups", "MPI libraries", "placements"):
-        same = [one for each in told for one in each.every if one.kind == kind and one.several]
-        if any(one.contest.judged for one in same):
-            _leading(comparison, parts.pop(0), kind, same)
-            yield f"lead of {kind}"
-        elif same:
-            why = Counter(one.contest.why_none for one in same).most_common(1)[0][0]
-            untested[why].append(kind)
+    assert len(text) <= 100 or len(parts) == 1, text
     if scaled := [Scaled(answer) for answer in answers if answer.scaling]:
         _scaling_lead(parts.pop(0), scaled)
         yield "lead of scaling"
-    for why, kinds in untested.items():
-        which = f"which {words([ONE[kind] for kind in kinds], 'or')} is best"
+    every = [one for each in told for one in each.every if one.several]
+    kinds = {kind: [one for one in every if one.kind == kind] for kind in ("MPI libraries", *PLACES)}
+    judged = {kind: of for kind, of in kinds.items() if any(one.contest.judged for one in of)}
+    for kind in sorted(judged, key=lambda kind: (kind != "MPI libraries", -decided(judged[kind]))):
+        if parts:
+            places(parts.pop(0), judged[kind], "comparison", brief=True)
+            yield f"lead of {kind}"
+    untested: dict[str, list[str]] = defaultdict(list)
+    for kind, of in kinds.items():
+        if of and kind not in judged:
+            untested[Counter(one.contest.why_none for one in of).most_common(1)[0][0]].append(kind)
+    for why, names in untested.items():
+        which = f"which {words([ONE[kind] for kind in names], 'or')} is best"
         few = why == "too few repeats"
-        said = f"Too few repeats to say {which}" if few else f"The {words(kinds)} are not tested: {why}"
-        assert parts.pop(0) == said, (text, said)
-        yield "lead of none"
-    if parts and not any(one.several for each in told for one in each.every):
+        said = f"Too few repeats to say {which}" if few else f"The {words(names)} are not tested: {why}"
+        if parts:
+            assert parts.pop(0) == said, (text, said)
+            yield "lead of none"
+    if parts and not every:
         assert parts == ["Nothing to compare"] or "busy machine" in parts[0], text
         parts = []
     assert not parts, text
 
 
-def _leading(comparison: Comparison, text: str, kind: str, of: Sequence[Compared]) -> None:
-    contests, one = [each.contest for each in of], ONE[kind]
-    bests = {each.best_is for each in of}
-    best = bests.pop() if len(bests) == 1 else "best"
-    metrics = list(dict.fromkeys(each.metric.name for each in of))
-    metrics = metrics if len(metrics) <= 3 else list(dict.fromkeys(each.metric.dimension.name for each in of))
-    by, n = words(metrics), len(of)
-    few = sum(contest.few for contest in contests)
-    leaders = {tuple(sorted(contest.leaders)) for contest in contests}
-    gaps = [each.gap for each in of]
-    if not few and not any(gaps):
-        assert text == f"No clear difference between the {kind} by {by}", text
-    elif not few and len(leaders) == 1 and all(gaps) and len(next(iter(leaders))) <= 3:
-        first, _, crossing = text.partition("; ")
-        names = words(sorted(next(iter(leaders))), "or")
-        assert re.fullmatch(rf"{re.escape(names)} is the {best} {one}( on .*?)? by {re.escape(by)}", first), (
-            text
-        )
-        on = re.search(r" on (\S+) by ", first)
-        places = {each.rows[name].case.host_group for each in of for name in each.rows}
-        assert not on or [on[1].rpartition("/")[2]] == [*places], text
-        turned = next((each for each in of if each.crossings()), None)
-        assert bool(crossing) == bool(turned), text
-        if turned:
-            several = len({each.scope for each in of}) > 1
-            Told._crossing(_Alone(), turned, crossing.removeprefix(f"{turned.scope}: " if several else ""))
-    else:
-        _counted(text, of, f"{n} comparisons of {by}", best, one)
+PLACES = ("placements", "host groups")
 
 
-class _Alone(Told):
-    """The rules of an answer without one."""
-
-    def __init__(self) -> None:
-        self.names = []
+def decided(of: Sequence[Compared]) -> float:
+    return sum(not one.few for one in of) / len(of)
 
 
-def _counted(text: str, of: Sequence[Compared], every: str, best: str, one: str) -> None:
+def with_library(one: Compared) -> str:
+    return next(iter(one.rows.values())).case.library
+
+
+def places(text: str, of: Sequence[Compared], what: str, *, brief: bool = False) -> None:
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3``; brief: the first alone."""
     known = Counter[str]()
-    for each in of:
-        clear = each.gap and not each.contest.few and len(each.contest.leaders) <= 3
-        leaders = words(sorted(each.contest.leaders), "or")
-        known[leaders if clear else "open" if each.contest.few else "no clear lead"] += 1
-    few = known["open"]
-    if not sum(n for who, n in known.items() if who not in ("open", "no clear lead")):
-        first, _, rest = text.partition(every)
-        assert first == f"No {one} has a clear lead in any of the ", text
-        assert bool(few) == bool(rest), text
-        assert not few or re.fullmatch(rf", (too few repeats|not tested) in {few}", rest), text
+    for one in of:
+        clear = one.gap and not one.few and len(one.contest.leaders) <= 3
+        known[words(sorted(one.contest.leaders), "or") if clear else "" if one.few else "no clear lead"] += 1
+    names = Counter({who: n for who, n in known.items() if who not in ("", "no clear lead")})
+    bests = {one.best_is for one in of}
+    best, n = bests.pop() if len(bests) == 1 else "best", len(of)
+    every = f"both {what}s" if n == 2 else f"all {n} {what}s"
+    kinds = ONE[of[0].kind], "setting"
+    top = [who for who, count in names.items() if count == max(names.values())]
+    if top:
+        most = names[top[0]]
+        where = every if most == n else f"{most} of {n} {what}s"
+        heads = [f"{who} is the {best} {kind}" for who in top for kind in kinds]
+    else:
+        where, heads = (
+            f"any of {n} {what}s",
+            [f"No {kind} has a clear lead" for kind in (ONE[of[0].kind], "setting")],
+        )
+    heads = [head + f" in {where}" * (n > 1) for head in heads]
+    [head] = [head for head in heads if text.startswith(head)] or [""]
+    assert head, (text, heads)
+    rest = text.removeprefix(head)
+    if brief:
+        assert not rest, (text, known)
         return
-    first, _, rest = text.partition(f" of {every}")
-    found = re.fullmatch(rf"(.*) is the {best} {one} in (\d+)", first)
-    assert found, (text, best, one, every)
-    said = [(found[1], found[2]), *re.findall(r", (.+?) in (\d+)(?=, |$)", rest)]
-    names = {who: int(count) for who, count in said}
-    another = names.pop("another", 0)
-    assert names.pop("too few repeats", names.pop("not tested", 0)) == few, (text, known)
-    for who, count in names.items():
-        assert known[who] == count, (text, known)
-    left = {who: n for who, n in known.items() if who not in names and who != "open"}
-    assert sum(left.values()) == another, (text, known)
-    assert not another or max(left.values()) <= min(n for who, n in names.items() if who != "no clear lead")
-    assert known[found[1]] == max(n for who, n in known.items() if who not in ("open", "no clear lead"))
+    said = {who: int(count) for who, count in re.findall(r", ((?:(?! in \d).)*) in (\d+)", rest)}
+    assert said.pop("too few repeats", said.pop("not tested", 0)) == known[""], (text, known)
+    others = said.pop("others", 0)
+    assert all(known[who] == count for who, count in said.items()), (text, known)
+    first = names[top[0]] if top else known["no clear lead"]
+    assert sum(said.values()) + others + first + known[""] == n, (text, known)
 
 
 # Scaling
@@ -974,7 +995,11 @@ class Scaled:
         """Each median with its ranks, speed-up and efficiency."""
         kind = f"{self.word} scaling".lstrip() if self.work else "over the ranks"
         assert self.answer.real == kind, self.answer
-        [said] = self.answer.said
+        finding, said = self.answer.said
+        ends = re.fullmatch(r"From (\d+) to (\d+) ranks: (.*)\.", finding)
+        assert ends and (int(ends[1]), int(ends[2])) == (self.ranks[0], self.ranks[-1]), finding
+        assert self.gains(ends[3]) if self.known else " to " in ends[3], finding
+        assert bool(self.answer.marks) == ("campaign file says" in said), self.answer.marks
         text, _, wrong = said.partition(" The campaign file says ")
         orders = {found[1] for row in self.rows if (found := re.search(r"\bN (\d+)", row.label))}
         assert bool(wrong) == bool(self.word and orders and (len(orders) == 1) == (self.word == "weak")), said
@@ -1017,7 +1042,7 @@ def _without_grid(label: str) -> str:
 def _scaling_lead(text: str, of: Sequence[Scaled]) -> None:
     known = [one for one in of if one.known]
     if not known:
-        first, last = of[0].answer.said[0].removesuffix(".").split("; ")[:: len(of[0].rows) - 1]
+        first, last = of[0].answer.said[1].removesuffix(".").split("; ")[:: len(of[0].rows) - 1]
         more = len(of) - 1
         others = f"; {more} more over the ranks" if more else ""
         assert text == f"{of[0].answer.title}: {first}, {last}{others}", text

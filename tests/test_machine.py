@@ -32,7 +32,7 @@ from mpicampaign.questions.machine import find_searches
 from mpicampaign.questions.machine import say as show_machine
 from mpicampaign.questions.machine.draw import lines_of
 from mpicampaign.questions.machine.find_searches import rounds_due, sweeps
-from mpicampaign.questions.machine.say import machine_items
+from mpicampaign.questions.machine.say import lead, machine_items
 from mpicampaign.questions.machine.say_tables import machine_grid, members_grid
 from mpicampaign.report.analyse import write_tables
 from mpicampaign.report.draw_figures import draw_all
@@ -78,7 +78,8 @@ def held(records: Sequence[Record]) -> tuple[list[str], Counter[str]]:
     comparison = compare(records)
     assert not comparison.tables
     plain, [machine] = Plain(records), comparison.machines
-    named = plain.lead(summary(comparison).lead)
+    named = plain.lead(lead(machine))
+    assert all(name in summary(comparison).lead for name in named[:5])
     return named, Counter(map(plain.sentence, machine_items(machine)))
 
 

@@ -18,7 +18,7 @@ from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
-from mpicampaign.report.summary import notices
+from mpicampaign.report.summary import summary
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.queue_status import run_states
 from mpicampaign.run.set_aside import set_aside_faulty
@@ -94,7 +94,7 @@ def test_a_finished_run_says_which_pattern_does_not_fit_and_is_read_again(
     assert str(site.runs[0].parent) in status.reason
     records = site.records()
     assert {(record.status, record.unread) for record in records} == {(FAILED, True)}
-    assert f"2 runs not read: output.txt: {reason}." in notices(compare(records))
+    assert f"2 runs not read: output.txt: {reason}." in summary(compare(records)).notices
     site.change(CHANGES[what][::-1])  # type: ignore[arg-type]
     assert [record.status for record in site.records()] == [OK, OK]
     assert site.records()[0].series[0].columns == {"steps": [5112.4]}

@@ -39,7 +39,7 @@ from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.questions.limits.find import PASSED, judge
 from mpicampaign.questions.two_sides.find import Side, two_sides
 from mpicampaign.report.make import to_csv, to_terminal
-from mpicampaign.report.summary import notices, summary
+from mpicampaign.report.summary import summary
 from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.unit import CaseInStates
 from mpicampaign.show.sentences import note_text
@@ -117,15 +117,15 @@ def test_values_of_several_states_are_never_together() -> None:
     header, *lines = csv.reader(to_csv(comparison).splitlines())
     named = {line[header.index("placement")]: line[header.index("machine_state")] for line in lines}
     assert named["SHM"] == named["SHM-1"] == "60 ns apart" and named["SHM (300 ns apart)"] == "300 ns apart"
-    said = " ".join(notices(comparison))
+    said = " ".join(summary(comparison).notices)
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
     answers = "The answers use 11 of 19 runs: those whose CPUs were 60 ns apart. The others stand in rows"
     assert answers in said and "both ends only" not in said
     busy = [replace(one, condition=DISTURBED) for one in mixed]
-    assert answers in " ".join(notices(compare(busy)))
+    assert answers in " ".join(summary(compare(busy)).notices)
     long = [run(30 + number, NEAR, seconds=12) for number in range(2)]
     assert "2 of those with CPUs 60 ns apart took 10 s or more and were probed at both ends only" in " ".join(
-        notices(compare(mixed + long))
+        summary(compare(mixed + long)).notices
     )
 
 
@@ -136,7 +136,7 @@ def test_runs_without_a_reading_do_not_count_as_near() -> None:
         replace(run, probes={ROUND_TRIP: {"node2, same socket": [9e-8]}}) for run in runs("--", "NET")
     ]
     comparison = compare([*mixed, *elsewhere])
-    [text] = [text for text in notices(comparison) if text.startswith("The answers")]
+    [text] = [text for text in summary(comparison).notices if text.startswith("The answers")]
     assert text.startswith(
         "The answers use 16 of 21 runs: 6 whose CPUs were 60 ns apart, 5 without a reading of that distance, "
         "3 whose CPUs moved and 2 on hosts whose CPUs did not move. The others stand"
@@ -153,7 +153,7 @@ def test_a_single_run_in_another_state_never_counts_with_the_rest(states: str, a
     counted = {name: row.counted for name, row in rows.items()}
     assert counted == {"SHM": 6 - apart, "SHM-1": 6, **({"SHM (distance changed)": apart} if apart else {})}
     assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
-    said = " ".join(notices(comparison))
+    said = " ".join(summary(comparison).notices)
     assert (f"in {apart} of 12 runs: these stand in rows of their own" in said) == (apart > 0)
 
 
@@ -206,7 +206,9 @@ def test_a_switch_that_is_neither_on_nor_off_is_an_error(monkeypatch: pytest.Mon
 def test_a_lasting_change_is_said_with_its_time() -> None:
     comparison = compare(runs("nnnnfff"))
     assert [row.counted for table in comparison.tables for row in table.rows] == [4, 3]
-    assert any("changed last with the run of 2026-11-25T00:05:00Z" in text for text in notices(comparison))
+    assert any(
+        "changed last with the run of 2026-11-25T00:05:00Z" in text for text in summary(comparison).notices
+    )
 
 
 def test_a_slow_clock_and_a_neighbour_on_the_memory_stand_beside_the_values() -> None:

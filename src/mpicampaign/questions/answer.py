@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
@@ -18,6 +18,25 @@ if TYPE_CHECKING:
 SHOWN = "difference shown"
 NOT_SHOWN = "no clear difference"
 ALONE = "nothing to compare"
+
+
+class Mark(NamedTuple):
+    """A doubt or a basis of an answer in short, such as ``≈ 3``; `KEY` says what signs mean."""
+
+    sign: str
+    value: str | int
+
+
+REVERSED, NOT_IN_TEST, UNPROVED, MODES, WRONG = "⇄", "◔", "?", "≈", "!"
+KEY = {
+    "p": "chance of such a difference if all were alike",
+    "finds": "smallest difference that shows",
+    REVERSED: "order reversed",
+    NOT_IN_TEST: "not tested",
+    UNPROVED: "unverified",
+    MODES: "several modes",
+    WRONG: "the campaign file says otherwise",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +75,10 @@ class CandidateRow:
 class Answer:
     """One metric of runs with as many ranks.
 
-    ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
-    a line for each placement. ``candidates``: best first, in ``unit``; those of disturbed runs are last where
-    several others are compared. ``rankings``, ``blocks``, ``scaling``: what it is made of.
+    ``said``: the finding, then what it rests on and what is against it; ``marks``: these in short.
+    ``host_groups``: the best of them, a line for each placement. ``candidates``: best first, in ``unit``;
+    those of disturbed runs are last where several others are compared. ``rankings``, ``blocks``, ``scaling``:
+    what it is made of.
     """
 
     table: Table
@@ -71,6 +91,17 @@ class Answer:
     rankings: tuple[Ranking, ...] = ()
     blocks: InBlocks | None = None
     scaling: Scaling | None = None
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def finding(self) -> str:
+        """The first sentence."""
+        return self.said[0]
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """All other ones."""
+        return (*self.said[1:], *self.host_groups)
 
     @property
     def design(self) -> str:

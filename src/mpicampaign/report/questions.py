@@ -24,7 +24,7 @@ from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
 from mpicampaign.questions.machine.draw import machine_maps
 from mpicampaign.questions.machine.say_tables import machine_files, machine_section
 from mpicampaign.questions.public_systems.draw import public_nodes
-from mpicampaign.questions.races.say import race_answers, race_grid, race_nodes, race_sentence
+from mpicampaign.questions.races.say import race_answers, race_grid, race_lead, race_nodes
 from mpicampaign.questions.ranking.answer import busy_lead, leads, ranking_answers
 from mpicampaign.questions.scaling.draw import scaling_charts
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK
@@ -36,6 +36,7 @@ from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Drawing, Grid, Node, PageNode, Section
 from mpicampaign.show.view import DEFAULT, View
 
+_LINE = 100  # characters of the headline
 _FEW = 2  # host groups that one sees in a table
 
 
@@ -57,17 +58,17 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
 
 
 def lead(comparison: Comparison, found: Sequence[Answer], view: View = DEFAULT) -> str:
-    """The answers in one sentence for each question."""
-    best, untested = leads(comparison, found)
+    """The answers in one line: of each question in its order, as far as they fit."""
     scaled = [answer.scaling for answer in found if answer.scaling]
     said = [
-        *map(race_sentence, comparison.races),
+        *map(race_lead, comparison.races),
         block_lead(comparison, view),
-        *best,
         scaling_lead(comparison, scaled, view) if scaled else "",
-        *untested,
+        *leads(found),
     ]
-    return ". ".join(filter(None, said)) or busy_lead(found)
+    parts = [*filter(None, said)] or [busy_lead(found)]
+    fitting = (parts[:count] for count in range(len(parts), 1, -1))
+    return next((text for some in fitting if len(text := ". ".join(some)) <= _LINE), parts[0])
 
 
 def tables_of_questions(comparison: Comparison, view: View) -> list[Grid]:

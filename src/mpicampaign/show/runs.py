@@ -207,6 +207,15 @@ def quiet_text(records: Iterable[Record]) -> str:
     return f"{text}."
 
 
+def quiet_mark(records: Iterable[Record]) -> str:
+    """``quiet``, ``3 of 81 disturbed`` or ``quiet?``, where nothing shows whether it was."""
+    runs = [run for run in records if run.status == OK]
+    counted = Counter(run.condition for run in runs)
+    if counted[DISTURBED]:
+        return f"{counted[DISTURBED]} of {len(runs)} disturbed"
+    return "quiet" if counted[QUIET] == len(runs) else "quiet?"
+
+
 def beside_text(runs: Sequence[Record]) -> str:
     """How many complete runs were made without the lock of the machine, and why; empty where none was."""
     done = [run for run in runs if run.status == OK]

@@ -11,7 +11,7 @@ from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import ALL_PAIRS
 from mpicampaign.base.selection import joined
-from mpicampaign.base.text import listed, repeats_text, visible
+from mpicampaign.base.text import counted, listed, repeats_text, visible
 from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
@@ -237,11 +237,10 @@ def lead(comparison: Comparison, view: View) -> str:
     if not shown:
         few = all(outcome(compared) == FEW for compared in designs)
         return f"Within blocks: {FEW if few else 'no difference shown'}"
-    parts = []
-    for pair, count in shown.most_common(_NAMED):
-        of = asked[frozenset(pair)]
-        parts.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
-    return f"Within blocks: {'; '.join(parts)}"
+    (better, worse), count = shown.most_common(1)[0]
+    of = asked[frozenset((better, worse))]
+    more = f"; {counted(len(shown) - 1, 'more pair')}" if len(shown) > 1 else ""
+    return f"Within blocks: {better} is better than {worse} in {count} of {counted(of, 'comparison')}{more}"
 
 
 # Tables

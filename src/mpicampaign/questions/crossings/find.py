@@ -1,15 +1,16 @@
-"""Where curves over message size cross: at which sizes another candidate beats all that may be the best.
+"""Which candidate leads at each message size, and where the repeats show it.
 
 A ranking is of one number of each run: the maximum over all sizes, or the value at one. At other sizes the
-order may be the reverse. It is told where it is so in all repeats: every value of the one is better than each
-of theirs, by 1 % or more. Sizes of one run depend on each other, so whole runs are exchanged between two
-candidates: the chance is the share of exchanges that are as far apart at any size, at most 5 % over all
-candidates (``bench/verdicts.py``).
+order may be the reverse. A lead is shown where every value of the one is better than each of all others, by
+1 % or more. Sizes of one run depend on each other, so whole runs are exchanged between two candidates: the
+chance is the share of exchanges that are as far apart at any size; that of the hardest of the others counts,
+times the number of candidates, each of whom might lead: at most 5 % (``bench/verdicts.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import permutations
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,28 +22,27 @@ from mpicampaign.verdicts.compare import TIE
 if TYPE_CHECKING:
     from mpicampaign.questions.ranking.find import Contestant, Ranking
 
+FEWEST_SIZES = 3
 Curves = dict[int, list[float]]  # by size, ascending: the values of each run
+Gains = Mapping[int, tuple[float, float]]  # by size: how many times better, and the chance of as much
 
 
-class Crossing(NamedTuple):
-    """Neighbouring sizes (B), from ``low`` to ``high``, at which ``name`` beats all leaders in all repeats.
+class SizeLeader(NamedTuple):
+    """Who has the best median at a size (B), how many times better than the next; whether it is shown."""
 
-    ``least``, ``most``: how many times better its median is than the best of theirs.
-    """
-
+    size: int
     name: str
-    low: int
-    high: int
-    least: float
-    most: float
+    factor: float
+    shown: bool
 
 
-def crossings(ranking: Ranking) -> tuple[Crossing, ...]:
-    """Those of all whom the leaders lead, in the order of the ranking."""
-    if not ranking.behind or ranking.metric.baseline:
-        return ()
-    curves = {one.name: by_size(one) for one in ranking.contestants if one.judged}
-    return tuple(crossings_of(curves, ranking.leaders, bool(ranking.metric.lower_is_better)))
+def leaders_by_size(ranking: Ranking) -> list[SizeLeader]:
+    """At each size that all printed; none of a single candidate, of few sizes, or of shares of a baseline."""
+    curves = {one.name: by_size(one) for one in ranking.contestants}
+    both = [(pair.better.name, pair.worse.name) for pair in ranking.pairs if pair.judged]
+    if len(curves) < 2 or ranking.metric.baseline:
+        return []
+    return leaders_of(curves, [*both, *((b, a) for a, b in both)], bool(ranking.metric.lower_is_better))
 
 
 def by_size(one: Contestant) -> Curves:
@@ -52,28 +52,29 @@ def by_size(one: Contestant) -> Curves:
     return {size: [values[size] for values in curves] for size in sorted(sizes)}
 
 
-def crossings_of(
-    curves: Mapping[str, Curves], leaders: Sequence[str], lower_is_better: bool
-) -> Iterator[Crossing]:
-    """Where one curve beats those of all leaders; ``curves``: of all that are judged."""
-    shared = set.intersection(*(set(curves[name]) for name in leaders))
-    others = [name for name in curves if name not in leaders]
-    for name in others:
-        sizes = [size for size in curves[name] if size in shared]
-        pairs = [_gains(curves[name], curves[leader], sizes, lower_is_better) for leader in leaders]
-        shown = [
-            {size for size, (_, chance) in pair.items() if chance * len(others) <= LEVEL} for pair in pairs
-        ]
-        ahead = set.intersection(*shown)
-        yield from _stretches(
-            name, {size: min(pair[size][0] for pair in pairs) if size in ahead else 0.0 for size in sizes}
-        )
+def leaders_of(
+    curves: Mapping[str, Curves], tested: Sequence[tuple[str, str]], lower_is_better: bool
+) -> list[SizeLeader]:
+    """Of candidates by name; ``tested``: the pairs that may be tested, in both orders."""
+    sizes = sorted(set.intersection(*map(set, curves.values())))
+    gains = {
+        (a, b): _gains(curves[a], curves[b], sizes, lower_is_better)
+        for a, b in permutations(curves, 2)
+        if (a, b) in tested
+    }
+    found = []
+    for size in sizes:
+        medians = {name: median(curves[name][size]) for name in curves}
+        best, second = sorted(medians, key=medians.__getitem__, reverse=not lower_is_better)[:2]
+        low, high = sorted((medians[best], medians[second]))
+        chances = [gains.get((best, name), {}).get(size, (0.0, 1.0))[1] for name in curves if name != best]
+        if low > 0:
+            found.append(SizeLeader(size, best, high / low, max(chances) * len(curves) <= LEVEL))
+    return found if len(found) >= FEWEST_SIZES else []
 
 
-def _gains(
-    curves: Curves, others: Curves, sizes: Sequence[int], lower_is_better: bool
-) -> dict[int, tuple[float, float]]:
-    """By size at which all runs are better: how many times, and the chance of so much at any size."""
+def _gains(curves: Curves, others: Curves, sizes: Sequence[int], lower_is_better: bool) -> Gains:
+    """At sizes where all runs are better."""
     gains: dict[int, float] = {}
     largest: dict[frozenset[int], float] = {}  # by runs that are better than all the rest at some size
     exchanges = 1
@@ -93,14 +94,3 @@ def _gains(
         size: (gain, sum(other >= gain for other in largest.values()) / exchanges)
         for size, gain in gains.items()
     }
-
-
-def _stretches(name: str, gains: Mapping[int, float]) -> Iterator[Crossing]:
-    """Neighbouring sizes with a gain."""
-    stretch: dict[int, float] = {}
-    for size, gain in (*gains.items(), (0, 0.0)):
-        if gain:
-            stretch[size] = gain
-        elif stretch:
-            yield Crossing(name, min(stretch), max(stretch), min(stretch.values()), max(stretch.values()))
-            stretch = {}

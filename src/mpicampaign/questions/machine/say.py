@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NOT_MEASURED = "pairs-not-measured.csv"
 _NAMED = 5  # members in a sentence
+_LINE = 100  # characters of a headline
 _FEW = 3  # less important ones
 
 
@@ -160,15 +161,18 @@ def found_nodes(machine: Machine) -> dict[str, list[SlowInMetric]]:
     return found_members(machine, "nodes")
 
 
-def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
-    """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``; or that none is shown to be."""
+def lead(machine: Machine, others: Sequence[Machine] = (), *, brief: bool = False) -> str:
+    """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``, in brief by name; or that none is shown to be."""
     place = f"{machine_title(machine)}: " if len(others) > 1 else ""
     nodes = len(machine.nodes) - len(machine.absent)
     counts = {"switches": len({*machine.switches.values()}), "nodes": nodes, "links": len(machine.pairs)}
     leads = []
     for kind, of in counts.items():
         if members := found_members(machine, kind):
-            named = [_named_text(machine, member, evidence) for member, evidence in members.items()]
+            named = [
+                visible(member) if brief else _named_text(machine, member, evidence)
+                for member, evidence in members.items()
+            ]
             verb, few = "is" if len(members) == 1 else "are", first_few(named, _NAMED, "in the table")
             leads.append(f"{len(members)} of {of:,} {kind} {verb} slow: {', '.join(few)}")
     return place + (". ".join(leads) or _none(machine, nodes))
@@ -367,8 +371,13 @@ def machine_lines(machines: Sequence[Machine]) -> list[str]:
 
 
 def machine_leads(machines: Sequence[Machine]) -> list[str]:
-    """A sentence for each."""
-    return [lead(machine, machines) for machine in machines]
+    """A sentence for each; those too long for a headline with names alone."""
+    full = [lead(machine, machines) for machine in machines]
+    return (
+        full
+        if len(". ".join(full)) <= _LINE
+        else [lead(machine, machines, brief=True) for machine in machines]
+    )
 
 
 def machine_items(machine: Machine) -> list[str]:

@@ -180,9 +180,10 @@ def machine_sentences(machines: Sequence[Machine]) -> list[PageNode]:
     """What is said of the members of each, and the commands that keep jobs from the slow ones."""
     nodes: list[PageNode] = []
     for machine in machines:
-        sentences, commands = tuple(say.sentences(machine)), "\n".join(say.drain_commands(machine))
+        sentences = (f"{say.lead(machine)}.", *say.sentences(machine))
+        commands = "\n".join(say.drain_commands(machine))
         nodes += [Caption(f"{say.machine_title(machine)}:")] if len(machines) > 1 else []
-        nodes += [Items(sentences)] if sentences else []
+        nodes.append(Items(sentences))
         text = Verbatim(commands, "Commands")
         nodes += [Fold("Commands that keep jobs from the slow nodes", (text,))] if commands else []
     return nodes

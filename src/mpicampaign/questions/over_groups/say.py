@@ -26,7 +26,6 @@ from mpicampaign.questions.over_groups.find_settings import (
 )
 from mpicampaign.questions.ranking.say_pairs import superlative
 from mpicampaign.show.document import Heading, Items, Node, Paragraph
-from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import View, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 
@@ -94,6 +93,24 @@ def _lines(table: Table) -> Iterator[str]:
 # The order of placements
 
 
+def order_finding(found: OverGroups) -> str:
+    """``SHM-1 < SHM-2 < IBV in all 7 host groups``; of steps with several counts the ends; empty of none."""
+    if not found.steps:
+        return ""
+    sign = "<" if found.metric.lower_is_better else ">"
+    order = found.steps[0].better + "".join(_step(step, sign) for step in found.steps)
+    counts = sorted(
+        ((len(_held(step)), len(step.settings)) for step in found.steps),
+        key=lambda of: (of[0] / of[1], of[1]),
+    )
+    (least, of_least), (most, of_most) = counts[0], counts[-1]
+    if least == of_least == most == of_most:
+        return f"{order} in all {most} host groups{_of_which(found)}"
+    ends = dict.fromkeys(f"{count} of {of}" for count, of in (counts[0], counts[-1]))
+    each = ", each step" if len(found.steps) > 1 else ""
+    return f"{order}{each} in {' to '.join(ends)} host groups{_of_which(found)}"
+
+
 def order_sentences(found: OverGroups) -> tuple[str, ...]:
     """``SHM-1 < SHM-2 < IBV in 7 of 7 host groups (shown in each).``, and where a step is reversed."""
     if not found.steps:
@@ -119,12 +136,6 @@ def _of_which(found: OverGroups) -> str:
     return f" published in {found.source}" if found.source else ""
 
 
-def holds_everywhere(found: OverGroups, placements: int, host_groups: int) -> bool:
-    """Whether so many placements have one order in so many host groups, as the repeats of each show."""
-    shown = [sum(one.shown for one in step.leads) for step in found.steps]
-    return len(found.order) == placements and all(count == host_groups for count in shown)
-
-
 def _counts(step: OverSettings) -> tuple[object, ...]:
     """In which host groups it holds."""
     names = tuple(sorted(one.name for one in step.settings))
@@ -139,9 +150,13 @@ def _is_equal(step: OverSettings) -> bool:
     return len(step.ties) > len(step.leads)
 
 
+def _step(step: OverSettings, sign: str) -> str:
+    return f" {'=' if _is_equal(step) else sign} {step.worse}"
+
+
 def _chain(steps: Sequence[OverSettings], sign: str, of_which: str) -> str:
     """Neighbours whose order holds in the same host groups; in how many of these the repeats show it."""
-    order = steps[0].better + "".join(f" {'=' if _is_equal(step) else sign} {step.worse}" for step in steps)
+    order = steps[0].better + "".join(_step(step, sign) for step in steps)
     held, modes = len(_held(steps[0])), max(len(step.left_out) for step in steps)
     leads = [{one.name for one in step.leads if one.shown} for step in steps if not _is_equal(step)]
     shown = len(set.intersection(*leads)) if leads else 0
@@ -235,23 +250,22 @@ def lines_of_few(comparison: Comparison) -> list[str]:
 
 
 def lead_of_few(comparison: Comparison) -> str:
-    """``In the median over message sizes A was better than B in 4 of 4 settings``, and what is not tested."""
-    clear_first = sorted(comparison.of_few, key=lambda one: not one.pair.leads)
-    alike = grouped(clear_first, lambda one: (len(one.pair.leads), len(one.pair.settings)))
-    said = ". ".join(_lead_of_few(several, *counts) for counts, several in alike.items())
+    """``A was better than B in 4 of 4 settings; 6 more pairs``: the pair with the most leads first."""
+    first, *others = sorted(comparison.of_few, key=lambda one: -len(one.pair.leads))
+    more = f"; {counted(len(others), 'more pair')}" if others else ""
+    return f"{_finding(first).partition(', by ')[0]}{more}"
+
+
+def findings_of_few(comparison: Comparison) -> list[str]:
+    """A sentence for each pair, without its exceptions."""
+    return [f"{_finding(one)}." for one in comparison.of_few]
+
+
+def untested_of_few(comparison: Comparison) -> str:
+    """What is not tested, and why."""
     why = _why_none_is_tested(comparison)
     settings = f" and all settings together ({why})" if why else ""
-    return f"In the median over message sizes {said}. Not tested: single metrics (too few repeats){settings}"
-
-
-def _lead_of_few(found: Sequence[OfFew], better: int, settings: int) -> str:
-    first, *others = [one.pair for one in found]
-    if not better:
-        pairs = listed([f"{one.pair.better} and {one.pair.worse}" for one in found])
-        return f"no clear difference between {pairs} in any of {settings} settings"
-    named = [f"{first.better} was better than {first.worse}", *(f"{p.better} than {p.worse}" for p in others)]
-    each = " each" if others else ""
-    return f"{listed(first_few(named, _NAMED, ''))} in {better} of {settings} settings{each}"
+    return f"Not tested: single metrics (too few repeats){settings}."
 
 
 def _why_none_is_tested(comparison: Comparison) -> str:
@@ -269,22 +283,27 @@ def legend_of_few(comparison: Comparison) -> str:
 
 def _equal(found: OfFew) -> str:
     """Neither leads in any setting; where they are furthest apart."""
-    pair, largest = found.pair, next(iter(found.opposites), None)
+    largest = next(iter(found.opposites), None)
     apart = f"; at most {RATIO.number(largest.factor)} times, in {_opposite(largest)}" if largest else ""
-    over = f"in the median over sizes in any of {len(pair.settings)} settings{apart}"
-    return f"No clear difference between {pair.better} and {pair.worse} {over} ({_repeats(found)} each)"
+    return f"{_finding(found)}{apart} ({_repeats(found)} each)"
 
 
-def _better(found: OfFew, untested_once: bool) -> str:
-    """``untested_once``: why no pair is tested is said above."""
+def _finding(found: OfFew) -> str:
     pair = found.pair
+    if not pair.leads:
+        over = f"in the median over sizes in any of {len(pair.settings)} settings"
+        return f"No clear difference between {pair.better} and {pair.worse} {over}"
     over = "benchmarks and sizes" if found.curves > len(pair.settings) else "sizes"
     against = f" and worse in {len(pair.against)}" if pair.against else ""
     where = f"in {len(pair.leads)} of {len(pair.settings)} settings{against}"
     how = f"{_ends([one.ratio for one in pair.leads])} in the median over {over}"
-    judged = "" if untested_once else f"; {_judged(pair, 'settings')}"
-    sentence = f"{pair.better} was better than {pair.worse} {where}, by {how}"
-    return f"{sentence} ({_repeats(found)} each{judged}){_every_size(found)}{_exceptions(found)}"
+    return f"{pair.better} was better than {pair.worse} {where}, by {how}"
+
+
+def _better(found: OfFew, untested_once: bool) -> str:
+    """``untested_once``: why no pair is tested is said above."""
+    judged = "" if untested_once else f"; {_judged(found.pair, 'settings')}"
+    return f"{_finding(found)} ({_repeats(found)} each{judged}){_every_size(found)}{_exceptions(found)}"
 
 
 def _every_size(found: OfFew) -> str:

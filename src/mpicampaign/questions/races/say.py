@@ -32,6 +32,11 @@ def cell_name(race: InRace, cell: RaceCell) -> str:
     return f"{benchmark}{cell.metric.name}{ranks}"
 
 
+def race_lead(race: InRace) -> str:
+    """``A beats default in 2 (ratios 0.812 to 0.930) of 12 cells``."""
+    return race_sentence(race).partition("; ")[0]
+
+
 def race_sentence(race: InRace) -> str:
     """``A beats default in 2 (ratios 0.812 to 0.930) of 12 cells; default stays in 10: ...``."""
     default, count = race.names[0], len(race.cells)

@@ -12,9 +12,18 @@ from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.questions.answer import ALONE, Answer, CandidateRow
-from mpicampaign.questions.crossings.say import crossings_text
+from mpicampaign.questions.answer import (
+    ALONE,
+    MODES,
+    NOT_IN_TEST,
+    REVERSED,
+    UNPROVED,
+    Answer,
+    CandidateRow,
+    Mark,
+)
 from mpicampaign.questions.decided.say import decided_sentences
+from mpicampaign.questions.over_groups.find_settings import OverGroups
 from mpicampaign.questions.over_groups.say import attribute_lines
 from mpicampaign.questions.ranking import say
 from mpicampaign.questions.ranking.find import (
@@ -30,11 +39,12 @@ from mpicampaign.questions.ranking.say_pairs import baseline_lines, pair_sentenc
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import DEFAULT, View
+from mpicampaign.show.view import DEFAULT, View, probability, rough_amount
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.verdicts.compare import FEW_REPEATS
 
 _OTHERS = (HOST_GROUPS, LIBRARIES)  # compared in each placement
+_OF_PLACES = (PLACEMENTS, HOST_GROUPS)
 
 
 def ranking_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
@@ -68,27 +78,67 @@ def _answer(
     looks = [looked for looked in comparison.decided if any(looked.is_about(*row) for row in rows)]
     over = [one for one in table.over_groups if (one.metric, one.ranks, one.source) == (*key, "")]
     unit = view.unit_of(metric.dimension)
-    said = [sentence for looked in looks for sentence in decided_sentences(looked)]
+    said = [" ".join(decided_sentences(looked)) for looked in looks]
     if len(quiet) == 1:
         lacked = say.ENOUGH_QUIET if disturbed else "values"
         said = [f"Only {quiet[0].name} has {lacked}: {quiet[0].value} {unit}."]
-    else:
-        decided = all(looked.decision.rows for looked in looks)
-        said += say.best_placement(placements, over, view) if decided else ()
-        said += _crossings(placements)
-        said += _not_judged(rankings, quiet, unit) if decided else ()
-        said += _doubts(quiet, metric)
+    elif all(looked.decision.rows for looked in looks):
+        said += _best_of_libraries(others)
+        said += say.best_placement(placements, over, view)
+        said += _not_judged(rankings, quiet, unit)
+    said += _doubts(quiet, metric) if len(quiet) != 1 else ()
     counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in say.disturbed_metrics(table)}
+    lines = (*_best_of_others(others, view), *attribute_lines(table, metric, ranks, view))
+    if len(disturbed) > 1 and not said:
+        said.append(f"{say.ON} {disturbed[0].name} has the best median.")
+    said += say.disturbed_sentences(disturbed, view)
     return Answer(
         table,
         f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else ""),
         say.outcome(rankings) if len(quiet) > 1 else say.BUSY if disturbed else ALONE,
-        (*said, *say.disturbed_sentences(disturbed, view)),
-        (*_best_of_others(others, view), *attribute_lines(table, metric, ranks, view)),
+        tuple(said) or lines[:1],
+        lines if said else lines[1:],
         candidates,
         unit,
         tuple(rankings),
+        marks=tuple(_marks(rankings, over, quiet, metric)) if len(quiet) > 1 else (),
     )
+
+
+def _best_of_libraries(rankings: Sequence[Ranking]) -> Iterator[str]:
+    """Where several are compared: which is best in how many placements."""
+    of_libraries = [one for one in rankings if one.kind == LIBRARIES]
+    if any(ranking.judged for ranking in of_libraries):
+        yield f"{say.first_places(of_libraries, 'placement')}."
+
+
+def _marks(
+    rankings: Sequence[Ranking],
+    over: Sequence[OverGroups],
+    candidates: Sequence[CandidateRow],
+    metric: Metric,
+) -> Iterator[Mark]:
+    """What the repeats show, then what is against it, in short."""
+    behind = [pair for ranking in rankings if not ranking.few for pair in ranking.behind]
+    if p := max((pair.verdict.p or 0.0 for pair in behind), default=0.0):
+        yield Mark("p", probability(p).removeprefix("p ").removeprefix("= "))
+    open_ones = [one for one in rankings if one.sight and len(one.leaders) > 1 and not one.few]
+    if seen := [one.sight.difference for one in open_ones if one.sight and one.sight.difference]:
+        yield Mark("finds", rough_amount(max(seen)))
+    counts = {
+        REVERSED: sum(len(step.against) for one in over for step in one.steps),
+        NOT_IN_TEST: len(_unjudged(rankings)),
+        UNPROVED: sum(UNVERIFIED in one.row.verdicts for one in candidates),
+        MODES: sum(one.row.has_modes_in(metric) for one in candidates),
+    }
+    yield from (Mark(sign, count) for sign, count in counts.items() if count)
+
+
+def _unjudged(rankings: Sequence[Ranking]) -> dict[int, str]:
+    """Why rows are in no test."""
+    contestants = [one for ranking in rankings for one in ranking.contestants]
+    judged = {id(one.row) for one in contestants if one.judged}
+    return {id(one.row): one.why for one in contestants if id(one.row) not in judged}
 
 
 def _best_of_others(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
@@ -98,13 +148,6 @@ def _best_of_others(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
     for (kind, why), several in grouped(untested, lambda one: (one.kind, one.why_not_judged)).items():
         scopes = listed([ranking.scope for ranking in several])
         yield f"{scopes}: {say.not_judged(why, f'which {ONE[kind]} is best')}"
-
-
-def _crossings(rankings: Sequence[Ranking]) -> Iterator[str]:
-    """Of several host groups each with its name."""
-    for ranking in rankings:
-        if text := crossings_text(ranking):
-            yield f"{say.upper(text)}." if len(rankings) == 1 else f"{ranking.scope}: {text}."
 
 
 # The candidates
@@ -160,7 +203,8 @@ def _leaders(rankings: Sequence[Ranking], contestants: Sequence[Contestant]) -> 
     """
     tested = [ranking for ranking in rankings if ranking.pairs and ranking.judged]
     judged = [(ranking, one) for ranking in tested for one in ranking.contestants]
-    beaten = {id(one.row) for ranking, one in judged if one.name not in ranking.leaders}
+    out = {id(one.row) for ranking in tested for one in ranking.untold}
+    beaten = out | {id(one.row) for ranking, one in judged if one.name not in ranking.leaders}
     leads = {id(one.row) for _, one in judged} - beaten
     if all(len(ranking.contestants) < len(contestants) for ranking in rankings):
         least, most = _ends(contestants[0])
@@ -176,12 +220,10 @@ def _ends(one: Contestant) -> tuple[float, float]:
 
 def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[CandidateRow], unit: str) -> Iterator[str]:
     """Those in no test, with their medians: they are never among the best."""
-    contestants = [one for ranking in rankings for one in ranking.contestants]
-    judged = {id(one.row) for one in contestants if one.judged}
-    why = {id(one.row): one.why for one in contestants if id(one.row) not in judged}
+    why, tested = _unjudged(rankings), any(ranking.tested for ranking in rankings)
     untested = [candidate for candidate in candidates if id(candidate.row) in why]
     for reason, several in grouped(untested, lambda candidate: why[id(candidate.row)]).items():
-        if reason != FEW_REPEATS and not judged:
+        if reason != FEW_REPEATS and not tested:
             continue  # of all of them: said before
         text = f"fewer than {FEWEST} repeats" if reason == FEW_REPEATS else reason
         named = listed([f"{candidate.name} ({candidate.value} {unit})" for candidate in several])
@@ -231,14 +273,21 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterator[str]:
 # In one sentence
 
 
-def leads(comparison: Comparison, answers: Sequence[Answer]) -> tuple[list[str], list[str]]:
-    """Who is best over all metrics; which rankings are not tested."""
+def leads(answers: Sequence[Answer]) -> Iterator[str]:
+    """Who is best over all metrics, MPI libraries and what is decided most often first; untested kinds."""
     rankings = [ranking for answer in answers for ranking in answer.rankings if ranking.pairs]
-    kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
+    kinds = [
+        same for kind in (LIBRARIES, *_OF_PLACES) if (same := [one for one in rankings if one.kind == kind])
+    ]
     tested = [same for same in kinds if any(ranking.judged for ranking in same)]
-    rest = (same for same in kinds if same and not any(ranking.judged for ranking in same))
-    untested = grouped(rest, say.why_none)
-    return [_leading(comparison, same) for same in tested], [*map(_untested, untested, untested.values())]
+    tested.sort(key=lambda same: (same[0].kind != LIBRARIES, -sum(not one.few for one in same) / len(same)))
+    yield from (say.first_places(same, "comparison", brief=True) for same in tested)
+    for why, several in grouped([same for same in kinds if same not in tested], say.why_none).items():
+        names = [same[0].kind for same in several]
+        if why == FEW_REPEATS:
+            yield f"{say.upper(why)} to say which {listed([ONE[kind] for kind in names], 'or')} is best"
+        else:
+            yield f"The {listed(names)} are not tested: {why}"
 
 
 def busy_lead(answers: Sequence[Answer]) -> str:
@@ -251,58 +300,3 @@ def busy_lead(answers: Sequence[Answer]) -> str:
     parts = [f"{first[0]} has the best median in {first[1]} of {len(several)} comparisons"]
     parts += [f"{name} in {count}" for name, count in others]
     return f"{say.ON} {', '.join(parts)}; disturbed runs are not tested"
-
-
-def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
-    """Of rankings of one kind: what holds for all of them, or who is best in how many."""
-    kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
-    best, few = say.best_of(rankings), any(ranking.few for ranking in rankings)
-    if not few and all(ranking.gap is None for ranking in rankings):
-        return f"No clear difference between the {kind} by {_metrics(rankings)}"
-    names = leaders.pop() if len(leaders) == 1 else ()
-    if few or not 0 < len(names) <= say.MANY or not all(ranking.gap for ranking in rankings):
-        return _counted(rankings, best, ONE[kind])
-    place = comparison.machine if kind == LIBRARIES else comparison.place
-    places = {place(one.row) for ranking in rankings for one in ranking.contestants}
-    where = f" on {places.pop()}" if len(places) == 1 else ""
-    said = f"{listed(names, 'or')} is the {best} {ONE[kind]}{where} by {_metrics(rankings)}"
-    several = len({ranking.scope for ranking in rankings}) > 1
-    turns = ((ranking.scope, text) for ranking in rankings if (text := crossings_text(ranking)))
-    first = [f"{scope}: {text}" if several else text for scope, text in turns][:1]
-    return "; ".join([said, *first])
-
-
-def _untested(why: str, kinds: Sequence[Sequence[Ranking]]) -> str:
-    """``The placements are not tested: measured one after the other``: each reason once."""
-    names = [rankings[0].kind for rankings in kinds]
-    if why == FEW_REPEATS:
-        return f"{say.upper(why)} to say which {listed([ONE[kind] for kind in names], 'or')} is best"
-    return f"The {listed(names)} are not tested: {why}"
-
-
-def _metrics(rankings: Sequence[Ranking]) -> str:
-    """What they are of: the metrics; of many what these measure."""
-    metrics = [ranking.metric for ranking in rankings]
-    names = dict.fromkeys(metric.name for metric in metrics)
-    measured = dict.fromkeys(metric.dimension.name for metric in metrics)
-    return listed([*(names if len(names) <= say.MANY else measured)])
-
-
-def _counted(rankings: Sequence[Ranking], best: str, kind: str) -> str:
-    """``SHM-1 is the fastest placement in 9 of 39 comparisons of time and bandwidth, SHM or SHM-1 in 3``.
-
-    Of several that lead, any may be the best. Those with too few repeats are counted apart.
-    """
-    clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= say.MANY]
-    leads = Counter(listed(sorted(one.leaders), "or") for one in clear)
-    every = f"{len(rankings)} comparisons of {_metrics(rankings)}"
-    few = sum(ranking.few for ranking in rankings)
-    if not leads:
-        nobody = f"No {kind} has a clear lead in any of the {every}"
-        return f"{nobody}, {say.open_text(rankings)} in {few}" if few else nobody
-    first, *others = leads.most_common(say.MANY)
-    another = leads.total() - first[1] - sum(count for _, count in others)
-    none = len(rankings) - leads.total() - few
-    rest = (*others, ("another", another), ("no clear lead", none), (say.open_text(rankings), few))
-    counts = [f"{name} in {count}" for name, count in rest if count]
-    return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])

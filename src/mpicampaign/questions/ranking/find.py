@@ -6,6 +6,7 @@ are not judged, for want of repeats or since they ran at another time, never lea
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"
 LIBRARIES = "MPI libraries"
+_FAR = 2.0  # times
 ONE = {PLACEMENTS: "placement", HOST_GROUPS: "host group", LIBRARIES: "MPI library"}
 
 
@@ -149,6 +151,13 @@ class Ranking:
         return tuple(one.name for one in self.contestants if one.judged and one.name not in led)
 
     @property
+    def one(self) -> str:
+        """What a contestant is: a setting, if they are variants of one placement."""
+        plain = {re.sub(r"\S+=\S+", "", one.name).strip() for one in self.contestants}
+        is_sweep = self.kind == PLACEMENTS and len(plain) == 1 < len(self.contestants)
+        return "setting" if is_sweep else ONE[self.kind]
+
+    @property
     def library(self) -> str:
         """The MPI library of all, where their systems have several."""
         return self.contestants[0].row.case.library if self.kind != LIBRARIES else ""
@@ -189,7 +198,13 @@ class Ranking:
     @property
     def few(self) -> bool:
         """Whether further runs are needed to say which is best."""
-        return not self.judged or bool(self.unjudged_ahead)
+        return not self.judged or bool(self.unjudged_ahead or self.untold)
+
+    @property
+    def untold(self) -> tuple[Contestant, ...]:
+        """Those far behind the best of which the repeats do not even tell that they are worse."""
+        pairs = (pair for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+        return tuple(pair.worse for pair in pairs if pair.factor and pair.factor >= _FAR)
 
     @property
     def tied(self) -> bool:

@@ -15,10 +15,9 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import ALONE, NOT_SHOWN, SHOWN
-from mpicampaign.questions.crossings.say import crossings_text
 from mpicampaign.questions.over_groups.find_settings import OverGroups
-from mpicampaign.questions.over_groups.say import holds_everywhere, order_sentences
-from mpicampaign.questions.ranking.find import ONE, Contestant, Pair, Ranking, best_first
+from mpicampaign.questions.over_groups.say import order_finding, order_sentences
+from mpicampaign.questions.ranking.find import Contestant, Pair, Ranking, best_first
 from mpicampaign.questions.ranking.say_pairs import (
     added_text,
     certainty_of_best,
@@ -29,6 +28,7 @@ from mpicampaign.questions.ranking.say_pairs import (
     valued,
 )
 from mpicampaign.show.cells import name_among
+from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import View, rough_amount
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE, FEWEST
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
@@ -38,8 +38,9 @@ BUSY = "of disturbed runs, not tested"
 ON = "On this busy machine"
 ENOUGH_QUIET = "enough quiet runs"
 MANY = 3  # names in a sentence; of more the count and the range
+_PLACES = 2  # of who is the best in how many
+_FAR_IS = 1.0  # a factor of 2, less 1
 _NAMED = 4  # medians in a sentence; of more the ends
-TIE = "a tie"
 NOT_TESTED = "not tested"
 
 
@@ -154,6 +155,8 @@ def outcome(rankings: Sequence[Ranking]) -> str:
     """Whether any ranking shows a difference, or why none does."""
     if any(ranking.gap for ranking in rankings):
         return SHOWN
+    if any(ranking.untold for ranking in rankings):
+        return FEW_REPEATS
     if any(ranking.pairs and ranking.judged for ranking in rankings):
         return NOT_SHOWN
     if not any(ranking.pairs for ranking in rankings):
@@ -167,7 +170,7 @@ def why_none(rankings: Sequence[Ranking]) -> str:
 
 
 def best_placement(rankings: Sequence[Ranking], over: Sequence[OverGroups], view: View) -> tuple[str, ...]:
-    """In one host group; over several their common order with its exceptions, then who is best where."""
+    """In one host group; over several their common order, or who is best where; then what is behind it."""
     compared = [ranking for ranking in rankings if ranking.pairs]
     if not compared:
         return ()
@@ -175,15 +178,12 @@ def best_placement(rankings: Sequence[Ranking], over: Sequence[OverGroups], view
         return tuple(_of_none_judged(compared, view))
     if len(rankings) == 1:
         return tuple(_of_one_host_group(compared[0], view))
-    orders = tuple(sentence for one in over for sentence in order_sentences(one))
-    added = [*_added_lines(compared)]
-    names = {one.name for ranking in compared for one in ranking.contestants}
-    if any(holds_everywhere(one, len(names), len(compared)) for one in over):
-        return (*orders, *_leads(compared), *added)  # which says who is best everywhere
+    orders = [sentence for one in over for sentence in order_sentences(one)]
+    common = [text for one in over if (text := order_finding(one))]
     several = any(ranking.library for ranking in compared)
-    where = f"{len(compared)} combinations" if several else counted(len(compared), "host group")
+    best = common[0] if common else first_places(compared, "combination" if several else "host group")
     seen = [f"Where no difference is shown, {text}." for text in _could_be_seen(compared, here="")]
-    return (*orders, f"{first_places(compared, where)}.", *_leads(compared), *seen, *added)
+    return (f"{best}.", *orders, *_leads(compared), *seen, *_added_lines(compared))
 
 
 def _of_none_judged(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
@@ -210,13 +210,11 @@ def upper(text: str) -> str:
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains."""
-    said = leaders_text(ranking, view)
-    yield f"{upper(said) if said.startswith('no clear') else said}."  # names keep their case
-    if behind := ranking.behind:
-        yield f"{contrasts(behind[0], behind[-1])}."
-        yield certainty_of_best(behind)
-    else:
-        yield from _added_lines([ranking])
+    behind = ranking.behind
+    said = [leaders_text(ranking, view), *([contrasts(behind[0], behind[-1])] if behind else [])]
+    text = "; ".join(said)
+    yield f"{upper(text) if text.startswith('no clear') else text}."  # names keep their case
+    yield from [certainty_of_best(behind)] if behind else _added_lines([ranking])
     yield from (f"{text}." for text in _could_be_seen([ranking]))
 
 
@@ -231,11 +229,23 @@ def leaders_text(ranking: Ranking, view: View) -> str:
 
     Behind one that is not judged: ``SHM (0.17 µs) is fastest of those judged, behind TCP (2 repeats)``.
     """
+    if ranking.untold:
+        return _too_few_to_tell(ranking, view)
     said = _who_leads(ranking, view)
     if not (ahead := ranking.unjudged_ahead):
         return said
     named = listed([f"{one.name} ({why_left_out(one)})" for one in ahead])
     return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} that are not judged'}"
+
+
+def _too_few_to_tell(ranking: Ranking, view: View) -> str:
+    """``4 repeats are too few to tell SHM-1 (0.14 µs) from TCP-loopback (5.09 µs): 8 would tell``."""
+    sight, far = ranking.sight, first_few([valued(one, view) for one in ranking.untold], MANY, "others")
+    repeats = sight.repeats if sight else min(one.cell.n for one in (ranking.best, *ranking.untold))
+    text = f"{repeats} repeats are too few to tell {valued(ranking.best, view)} from {listed(far)}"
+    needed = sight.repeats_for(_FAR_IS) if sight else None
+    enough = max(needed or 0, WITHIN if len(ranking.contestants) <= FEW_CANDIDATES else WITHIN_MANY)
+    return f"{text}: {enough} would tell" if needed and enough > repeats else text
 
 
 def _could_be_seen(rankings: Iterable[Ranking], here: str = " here") -> Iterator[str]:
@@ -270,24 +280,27 @@ def _who_leads(ranking: Ranking, view: View) -> str:
     return f"any of {ends}, may be {best_is}" if many else f"{listed(named, 'or')} is {best_is}"
 
 
-def first_places(rankings: Sequence[Ranking], where: str) -> str:
-    """``Fastest placement: SHM-1 in 3 of 13 host groups, SHM in 1, SHM or SHM-1 in 9``; adds up to all."""
-    # Those of which each may be the best; none where repeats are too few or show nobody to be worse.
-    counted = Counter(tuple(sorted(one.leaders)) if one.gap and not one.few else () for one in rankings)
-    alone = [names for names, _ in counted.most_common() if len(names) == 1]
-    pairs = [names for names, _ in counted.most_common() if len(names) == 2]
-    named = [*alone[:MANY], *pairs[:MANY]]
-    parts = [(" or ".join(names), counted[names]) for names in named]
-    parts.append(("another", sum(counted[names] for names in alone[MANY:])))
-    rest = sum(count for names, count in counted.items() if len(names) > 1 and names not in named)
-    parts.append(("one of several", rest))
-    undecided = [one for one in rankings if one.gap is None and not one.few]
-    ties = sum(one.tied for one in undecided)
-    parts += [(TIE, ties), (NOT_SHOWN, len(undecided) - ties)]
-    parts += [(open_text(rankings), sum(one.few for one in rankings))]
-    first, *others = [f"{who} in {count}" for who, count in parts if count]
-    kind = ONE[rankings[0].kind]
-    return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
+def first_places(rankings: Sequence[Ranking], what: str, *, brief: bool = False) -> str:
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM or SHM-1 in 3``; adds up to all.
+
+    Of several that lead, any may be the best. ``brief``: the most common alone.
+    """
+    best, kind, count = best_of(rankings), rankings[0].one, len(rankings)
+    clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= MANY]
+    leads = Counter(listed(sorted(one.leaders), "or") for one in clear).most_common()
+    few = sum(one.few for one in rankings)
+    others = [*leads[1:_PLACES], ("others", sum(times for _, times in leads[_PLACES:]))]
+    none = count - len(clear) - few
+    if leads:
+        name, most = leads[0]
+        every = f"both {what}s" if count == 2 else f"all {count} {what}s"
+        where = every if most == count else f"{most} of {count} {what}s"
+        first = f"{name} is the {best} {kind}"
+        others.append(("no clear lead", none))
+    else:
+        where, first = f"any of {count} {what}s", f"No {kind} has a clear lead"
+    rest = [f"{who} in {times}" for who, times in (*others, (open_text(rankings), few)) if times]
+    return ", ".join([f"{first} in {where}" if count > 1 else first, *([] if brief else rest)])
 
 
 def best_of(rankings: Iterable[Ranking]) -> str:
@@ -318,14 +331,12 @@ def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
 
 def best_in_placement(ranking: Ranking, view: View) -> str:
     """Which host group or MPI library may be best, its gain over the nearest that is not, and the last."""
-    said = f"{ranking.scope}: {leaders_text(ranking, view)}"
-    added = added_text(ranking.pairs)
+    behind = ranking.behind
+    of_others = [contrasts(behind[0], behind[-1])] if behind else [*_could_be_seen([ranking])]
     left = [one for one in ranking.contestants if not one.judged and one not in ranking.unjudged_ahead]
     left_out = f"{counted(len(left), 'other')} not judged" if left else ""
-    if not (behind := ranking.behind):
-        return "; ".join(filter(None, [said, added, *_could_be_seen([ranking]), left_out]))
-    near, last = behind[0], behind[-1]
-    return "; ".join(filter(None, [said, contrasts(near, last), added, crossings_text(ranking), left_out]))
+    said = f"{ranking.scope}: {leaders_text(ranking, view)}"
+    return "; ".join(filter(None, [said, *of_others, added_text(ranking.pairs), left_out]))
 
 
 # Values of disturbed runs: told in sentences of their own, and never tested

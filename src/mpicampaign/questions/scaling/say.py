@@ -12,8 +12,9 @@ from mpicampaign.base.records import STRONG, WEAK
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.metrics import STARTUP_METRICS
-from mpicampaign.questions.answer import Answer
+from mpicampaign.questions.answer import WRONG, Answer, CandidateRow, Mark
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, ScalingPoint, scalings
+from mpicampaign.show.cells import MetricCell
 from mpicampaign.show.document import Drawing, Grid, Heading, Line, Paragraph, Section
 
 if TYPE_CHECKING:
@@ -46,11 +47,29 @@ _DECLARED = {
 
 def scaling_answers(comparison: Comparison, kind: str, view: View) -> Iterator[Answer]:
     """One for each metric and placement over the ranks."""
-    for scaling in scalings(comparison):
-        if scaling.kind == kind:
-            title, sentences = scaling_title(comparison, scaling), (scaling_sentence(scaling, view),)
-            word = f"{scaling.declared} scaling".lstrip() if kind == WORK else "over the ranks"
-            yield Answer(scaling.table, title, word, sentences, scaling=scaling)
+    for one in scalings(comparison):
+        if one.kind == kind:
+            title, said = scaling_title(comparison, one), (_finding(one, view), scaling_sentence(one, view))
+            word = f"{one.declared} scaling".lstrip() if kind == WORK else "over the ranks"
+            unit = view.unit_of(one.metric.dimension)
+            marks = (Mark(WRONG, one.declared),) if one.is_contradicted else ()
+            points = tuple(_candidates(one, view))
+            yield Answer(one.table, title, word, said, (), points, unit, scaling=one, marks=marks)
+
+
+def _candidates(scaling: Scaling, view: View) -> Iterator[CandidateRow]:
+    """The points as times the ideal time; nothing without a speed-up."""
+    for point in scaling.points if scaling.has_speed_up else ():
+        ends = (
+            [1 / end for end in (max(point.efficiencies), min(point.efficiencies))]
+            if point.efficiencies
+            else [None, None]
+        )
+        ratio = 1 / point.efficiency if point.efficiency else None
+        name = f"{in_ranks(point.ranks)}"
+        yield CandidateRow(
+            name, MetricCell(point.row, point.cell, view), ratio, ends[0], ends[1], leads=False
+        )
 
 
 def scaling_nodes(
@@ -93,6 +112,15 @@ def scaling_name(comparison: Comparison, scaling: Scaling) -> str:
 def scaling_title(comparison: Comparison, scaling: Scaling) -> str:
     """``solve: time, milan IBV``."""
     return f"{scaling.table.title}: {scaling.metric.name}, {scaling_name(comparison, scaling)}"
+
+
+def _finding(scaling: Scaling, view: View) -> str:
+    """``From 2 to 8 ranks: speed-up 2.50 of 4.00, efficiency 62.5 %.``; without a speed-up the values."""
+    first, last = scaling.points[0], scaling.points[-1]
+    ends = f"From {first.ranks} to {in_ranks(last.ranks)}"
+    if gain := _gain(scaling, last).strip(" ()"):
+        return f"{ends}: {gain}."
+    return f"{ends}: {_value(scaling, first, view)} to {_value(scaling, last, view)}."
 
 
 def scaling_sentence(scaling: Scaling, view: View) -> str:

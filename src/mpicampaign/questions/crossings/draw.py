@@ -1,0 +1,80 @@
+"""Who leads at each message size: a strip of its colour, deep where the repeats show it, hollow elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from mpicampaign.base.dimension import RATIO
+from mpicampaign.base.units import format_size
+from mpicampaign.questions.crossings.find import SizeLeader, leaders_by_size
+from mpicampaign.questions.ranking.find import HOST_GROUPS
+from mpicampaign.show.charts.looks import ink_on, looks
+from mpicampaign.show.document import Box, Grid
+from mpicampaign.show.view import size_range
+from mpicampaign.show.writers.html import element
+
+if TYPE_CHECKING:
+    from mpicampaign.questions.answer import Answer
+    from mpicampaign.show.charts.looks import Style
+
+_CHARACTERS = 55  # that fit in a strip
+_TICKS = 4
+
+
+def size_strips(answer: Answer) -> list[Grid]:
+    """A line for each place where placements or MPI libraries are compared; nothing without sizes."""
+    named = [
+        (ranking.scope, leaders_by_size(ranking))
+        for ranking in answer.rankings
+        if ranking.kind != HOST_GROUPS
+    ]
+    lines = [(scope, leaders) for scope, leaders in named if leaders]
+    if not lines:
+        return []
+    styles = looks(one.name for _, leaders in lines for one in leaders)
+    several = len(lines) > 1
+    rows = tuple(
+        (Box(scope if several else "best"), Box(_strip(leaders, styles), role="scale"))
+        for scope, leaders in lines
+    )
+    label = f"{answer.title}: best at each message size"
+    return [Grid(label, 1, ("by size", _axis([one.size for one in lines[0][1]])), rows, role="ratios sizes")]
+
+
+def _strip(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> Markup:
+    """Neighbouring sizes of one leader, with its name where there is room."""
+    parts, place, share = [], 0, 100 / len(leaders)
+    for (name, shown), alike in groupby(leaders, lambda one: (one.name, one.shown)):
+        own, look = [*alike], styles[name]
+        title = f"{size_range([one.size for one in own])}: {name}, {_times(own)}"
+        title += "" if shown else ", not shown by the repeats"
+        left, width = place * share, len(own) * share
+        fill, ink = (look.colour, ink_on(look.colour)) if shown else ("none", look.ink)
+        part = {"x": f"{left:.2f}%", "width": f"{width:.2f}%", "fill": fill, "stroke": look.colour}
+        parts.append(element("rect", element("title", title), height=18, **part))
+        if len(name) < width / 100 * _CHARACTERS:
+            middle = f"{left + width / 2:.2f}%"
+            parts.append(element("text", name, x=middle, y=13, text_anchor="middle", style=f"fill:{ink}"))
+        place += len(own)
+    described = "; ".join(f"{format_size(one.size)} {one.name}" for one in leaders)
+    return element("svg", Markup("").join(parts), role="img", aria_label=described, height=18)
+
+
+def _times(leaders: Sequence[SizeLeader]) -> str:
+    ends = dict.fromkeys(RATIO.number(end(one.factor for one in leaders)) for end in (min, max))
+    return f"{' to '.join(ends)} times better than the next"
+
+
+def _axis(sizes: Sequence[int]) -> Markup:
+    """Some sizes below the middles of their places."""
+    step, share = -(-len(sizes) // _TICKS), 100 / len(sizes)
+    texts = (
+        element("text", format_size(size), x=f"{(number + 0.5) * share:.1f}%", y=12, text_anchor="middle")
+        for number, size in enumerate(sizes)
+        if number % step == step // 2
+    )
+    return element("svg", Markup("").join(texts), role="img", aria_label="message sizes", height=15)

@@ -1,0 +1,136 @@
+"""The pictures beside an answer: dots of few candidates, host groups × placements, leaders by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from mpicampaign.base.text import visible
+from mpicampaign.mpis import library_version
+from mpicampaign.questions.answer import Answer, CandidateRow
+from mpicampaign.questions.crossings.draw import size_strips
+from mpicampaign.questions.ranking.find import PLACEMENTS
+from mpicampaign.show.cells import placement_name
+from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.document import Box, Fold, Grid, PageNode, Span
+from mpicampaign.show.runs import marks_of
+from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
+
+if TYPE_CHECKING:
+    from mpicampaign.show.source import ReportSource
+
+_PICTURED = 8  # candidates that are not folded
+_SHADES = (1.1, 1.5, 3.0, 10.0)  # ratios to the best of a column up to which a shade goes
+
+
+def pictures(source: ReportSource, answer: Answer, *, shows_sizes: bool) -> list[PageNode]:
+    """All of them; ``shows_sizes``: with leaders by message size."""
+    sizes = size_strips(answer) if shows_sizes else []
+    return [*(_matrix(source, answer) or _dots(source, answer)), *sizes]
+
+
+# Host groups × placements
+
+
+def _matrix(source: ReportSource, answer: Answer) -> list[PageNode]:
+    """The medians of many candidates; nothing where they differ in one thing only."""
+    placed = {
+        (source.comparison.place(one.row), placement_name(answer.table, one.row, alike_in_ranks=True)): one
+        for one in answer.candidates
+    }
+    groups, placements = (
+        (list(dict.fromkeys(names)) for names in zip(*placed, strict=True)) if placed else ((), ())
+    )
+    if len(answer.candidates) <= _PICTURED or min(len(groups), len(placements)) < 2:
+        return []
+    best = {
+        name: min(one.ratio or 1.0 for (_, of), one in placed.items() if of == name) for name in placements
+    }
+    leading = {
+        id(one.row)
+        for ranking in answer.rankings
+        if ranking.kind == PLACEMENTS and ranking.tested
+        for one in ranking.contestants
+        if one.name in ranking.leaders and one not in ranking.untold
+    }
+
+    def box(group: str, name: str) -> Box:
+        one = placed.get((group, name))
+        if one is None:
+            return Box("–", role="value")
+        times = one.ratio / best[name] if one.ratio else 1.0
+        shade = sum(times > end for end in _SHADES)
+        value = Span(one.value, link=source.runs_of(one.row), hint=f"{times:.3g} times the best of {name}")
+        text = Span(value, "strong") if id(one.row) in leading else value
+        return Box(text, marks_of(one.row), one.ratio, f"value shade{shade}")
+
+    lines = tuple((Box(group), *(box(group, name) for name in placements)) for group in sorted(groups))
+    return [Grid(answer.title, 1, (f"median, {answer.unit}", *placements), lines, role="ratios matrix")]
+
+
+# Dots
+
+
+def _dots(source: ReportSource, answer: Answer) -> list[PageNode]:
+    """A line for each candidate; those behind the first few folded."""
+    ratios = [ratio for one in answer.candidates for ratio in (one.ratio, one.low, one.high) if ratio]
+    if len(answer.candidates) < 2 or not ratios:
+        return []
+    strip = Strip(Scale(min(ratios), max(*ratios, 1.1 * min(ratios))))
+    every = answer.candidates
+    first = every if len(every) <= _PICTURED + 2 else every[:_PICTURED]
+    nodes: list[PageNode] = [_ratios(source, answer, first, strip, answer.title)]
+    if rest := every[len(first) :]:
+        folded = _ratios(source, answer, rest, strip, f"{answer.title}: further candidates")
+        nodes.append(Fold(f"{len(rest)} more candidates", (folded,)))
+    return nodes
+
+
+def _ratios(
+    source: ReportSource, answer: Answer, chosen: Sequence[CandidateRow], strip: Strip, label: str
+) -> Grid:
+    """A line for each candidate: its name, its place on the scale, its value."""
+    other = answer.blocks.names[0] if answer.blocks else "the ideal" if answer.scaling else "the best"
+    best = "best" if other == "the best" else "1×"
+    ticks = (best if tick == 1 else f"{tick:g}×" for tick in strip.scale.ticks(MOST_TICKS))
+    axis = strip.axis(ticks, f"times {other}")
+    lines = tuple(
+        (
+            Box(Span(one.name, "strong" if one.leads else ""), below=_version(answer, one)),
+            Box(_mark(one, strip, other), role="scale"),
+            one.shown.box("median")._replace(
+                text=Span(one.value, link=source.runs_of(one.row)),
+                value=one.ratio,
+                ends=None,
+                role="value",
+                below=(Span(one.shown.interval, "small"),),
+            ),
+        )
+        for one in chosen
+    )
+    return Grid(label, 3, (_what(answer), axis, f"median [interval], {answer.unit}"), lines, role="ratios")
+
+
+def _version(answer: Answer, one: CandidateRow) -> tuple[Span, ...]:
+    """``Open MPI 5.0.11``, as its runs recorded it, where libraries are compared."""
+    says = one.row.records[0].metadata.get("mpi_library", "") if one.row.case.library else ""
+    several = len({other.row.case.library for other in answer.candidates}) > 1
+    version = library_version(says) or visible(says)
+    return (Span(version, "small"),) if several and version else ()
+
+
+def _mark(one: CandidateRow, strip: Strip, other: str) -> Markup:
+    """The median as a dot with its interval."""
+    if one.ratio is None:
+        return Markup("")
+    ends = (one.low, one.high) if one.low and one.high else None
+    label = f"{one.ratio:.4g} times {other}"
+    return strip.drawn([StripDot(one.ratio, ends, "leads" if one.leads else "", label)], label)
+
+
+def _what(answer: Answer) -> str:
+    """What candidates differ in; several things are a candidate."""
+    several = [ranking for ranking in answer.rankings if len(ranking.contestants) == len(answer.candidates)]
+    return "" if answer.scaling else several[0].one if several else "candidate"
