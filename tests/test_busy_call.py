@@ -24,7 +24,7 @@ from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
-from mpicampaign.report.summary import notices
+from mpicampaign.report.summary import summary
 from mpicampaign.run.busy import still_running
 from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
 from mpicampaign.show.sentences import note_text
@@ -373,7 +373,7 @@ def test_the_mark_stands_at_the_row_and_in_what_is_said_of_the_runs() -> None:
     [note] = [note for _, _, note in comparison.notes() if note.kind == "without_lock"]
     assert note_text(note) == "perhaps beside another measurement: /tmp/x is a link\\x1b (repeat 3)"
     told = "Another measurement may have run beside 1 of 6 runs: /tmp/x is a link\\x1b."
-    assert told in notices(comparison)
+    assert told in summary(comparison).notices
 
 
 def test_a_campaign_without_the_lock_ends_well_and_says_so(project: ProjectCopy, lock: Path) -> None:

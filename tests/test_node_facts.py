@@ -24,7 +24,7 @@ from mpicampaign.questions.configurations.find import odd_nodes
 from mpicampaign.questions.configurations.say import FILE, TITLE, configuration_file
 from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.report.make import to_markdown, to_terminal
-from mpicampaign.report.summary import notices, summary_text
+from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.report.write import write_report
 
 CPU, PORT, NET = "devices/system/cpu", "class/infiniband/mlx5_0/ports/1", "class/net/eth0"
@@ -408,7 +408,7 @@ def test_core_pairs_says_where_declared_sockets_do_not_show(beyond: float, said:
     pairs = make.series("core_pairs", 4, pairs_level=levels, pairs_latency_seconds=latencies)
     record = make.run(make.case("SHM-2", "core_pairs"), 1, pairs, suite="kernel", hosts=("n1",))
     assert [one.what for one in undivided([record])] == ["8 B in core_pairs"] * said
-    texts = [text for text in notices(compare([record])) if "as near as" in text]
+    texts = [text for text in summary(compare([record])).notices if "as near as" in text]
     assert (
         texts
         == [
