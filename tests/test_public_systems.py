@@ -13,7 +13,8 @@ import pytest
 
 from mpicampaign.base.records import CLAIMED_TRANSPORT, UNVERIFIED, VERIFIED, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, fabric_of
+from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
 from mpicampaign.questions.public_systems.find_table import FILE
@@ -49,20 +50,52 @@ def public(**wanted: str) -> dict[str, list[float]]:
     return found
 
 
-def test_a_sentence_is_that_of_the_table() -> None:
-    kind = {
-        "scope": "nodes",
-        "fabric": "infiniband-hdr",
-        "metric": "latency",
-        "size_bytes": "8",
-        "ranks": "2",
-    }
-    found = public(**kind)
-    values = [value for of_system in found.values() for value in of_system]
-    middle = statistics.median(statistics.median(of_system) for of_system in found.values())
-    start = f"PingPong, 8 B between nodes over InfiniBand HDR: 1.31 µs; {len(found)} public systems "
-    assert len(found) >= 5
-    assert said(runs())[0] == f"{start}{min(values):.2f} to {max(values):.2f}, median {middle:.2f}"
+@pytest.mark.parametrize(
+    ("rate", "name", "title"),
+    [
+        ("200 Gb/sec (4X HDR)", "infiniband-hdr", "HDR"),
+        ("100 Gb/sec (2X HDR)", "infiniband-hdr100", "HDR100"),
+    ],
+)
+def test_a_sentence_is_that_of_the_table(rate: str, name: str, title: str) -> None:
+    systems = public(scope="nodes", fabric=name, metric="latency", size_bytes="8", ranks="2")
+    values = [value for of_system in systems.values() for value in of_system]
+    middle = statistics.median(statistics.median(of_system) for of_system in systems.values())
+    facts = {**HDR, "rate.mlx5_0/1": rate}
+    start = f"PingPong, 8 B between nodes over InfiniBand {title}: 1.31 µs; {len(systems)} public systems "
+    found = said(runs(nodes={"n1": facts, "n2": facts}))[0]
+    assert len(systems) > 1 and found == f"{start}{min(values):.2f} to {max(values):.2f}, median {middle:.2f}"
+
+
+def osu(title: str, bandwidth: float, **fields: Any) -> Record:
+    """One run of a bandwidth between two nodes with one HDR adapter."""
+    table = make.series(title, 2, size=[1048576], bandwidth=[bandwidth])
+    record = make.run("IBV", 1, table, suite="osu", hosts=("n1", "n2"), nodes={"n1": HDR, "n2": HDR})
+    return replace(record, metadata=BETWEEN | fields)
+
+
+def test_both_directions_count_twice() -> None:
+    title = "MPI Bi-Directional Bandwidth"
+    comparison = compare([osu(title, 4e10)])
+    assert [*shares(comparison, beside_public(comparison))] == [
+        f"g IBV, {comparison.tables[0].title}: 40 GB/s is 80 % of 2 × 200 Gb/s"
+    ]
+    verdicts = [with_doubts(osu(title, bandwidth)).verdict for bandwidth in (4e10, 6e10)]
+    assert verdicts == [VERIFIED, UNVERIFIED]
+
+
+def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
+    title = "MPI Multiple Bandwidth / Message Rate"
+    one, four = osu(title, 2e10), osu(title, 2e10, **{CLAIMED_TRANSPORT: "ibv"})
+    ports = {f"{kind}.mlx5_{n}/1": HDR[f"{kind}.mlx5_0/1"] for kind in ("rate", "link") for n in range(4)}
+    four = replace(four, nodes={"n1": ports, "n2": ports})
+    assert not alike(beside_public(compare([one])))
+    (group, *_) = alike(beside_public(compare([four])))
+    assert {other.rails for other in group.others} == {4}
+    comparison = compare([osu(title, 2e10, buffers="D D")])
+    assert [*not_compared(comparison, beside_public(comparison))] == [
+        "g IBV: values of device buffers are compared with none"
+    ]
 
 
 def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
@@ -106,6 +139,8 @@ def test_within_a_node_shared_memory_is_compared_with_its_scope_alone() -> None:
         ({**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}, "ibv mlx5_0", "infiniband-hdr100"),
         ({"rate.mlx5_0/1": "25 Gb/sec (1X EDR)", "driver.mlx5_0": "mana x"}, "ibv mlx5_0", "mana-25"),
         ({"speed.eth0": "25000", "speed.eth1": "1000"}, "tcp eth0", "ethernet-25"),
+        ({**HDR, "rate.mlx5_1/1": "100 Gb/sec (4X EDR)"}, "ibv", None),
+        ({**HDR, "rate.mlx5_1/1": "100 Gb/sec (4X EDR)"}, "ibv mlx5_0", "infiniband-hdr"),
         ({"speed.ib0": "100000"}, "tcp ib0", None),
         ({"speed.eth0": "-1"}, "tcp eth0", None),
     ],
@@ -127,6 +162,24 @@ def test_a_fabric_is_named_by_attributes_as_maps_have_them() -> None:
         ("infiniband-fdr", 56, 2),
         ("ethernet-10", 10, 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scope"),
+    [
+        ([("a", "0", "core"), ("a", "0", "core")], "same socket"),
+        ([("a", "0", "core"), ("a", "1", "core")], "sockets"),
+        ([("a", "0", "none"), ("a", "0", "none")], "same node"),
+        ([("a", "0", "core"), ("b", "0", "core")], "nodes"),
+        ([], ""),
+    ],
+)
+def test_scopes_are_those_that_the_ranks_recorded(ranks: list[tuple[str, str, str]], scope: str) -> None:
+    evidence = Evidence()
+    for rank, (host, socket, binding) in enumerate(ranks):
+        evidence.claim["binding"] = binding
+        evidence.ranks[rank] = {"start.host": host, "start.socket": socket, "end.socket": socket}
+    assert scope_of(evidence) == scope
 
 
 @pytest.mark.parametrize(
