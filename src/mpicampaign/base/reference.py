@@ -7,12 +7,10 @@ publication. docs/formats.md describes the format.
 from __future__ import annotations
 
 import csv
-import io
 import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.keys import Kind, Values, entry, key, mapping, schema_of
@@ -133,67 +131,44 @@ def _publication(path: Path) -> tuple[Publication, list[Problem]]:
 
 
 def _values(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(Problem(f"this file cannot be read: {error}", str(path))) from error
-    lines = csv.reader(io.StringIO(text))
-    if tuple(next(lines, ())) != COLUMNS:
-        raise UserError(Problem("the first line must be " + ",".join(COLUMNS), str(path), 1))
-    line_of: dict[tuple[object, ...], int] = {}
-    values = []
-    for cells in lines:
-        problem = _problem(cells, line_of, lines.line_num)
-        if problem:
-            problems.append(Problem(problem[0], str(path), lines.line_num, value=shown(problem[1])))
-        else:
-            values.append(_value(cells))
+    """The values of all whole lines; each damaged one is a problem."""
+    values: dict[tuple[object, ...], PublishedValue] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = csv.DictReader(file)
+        for line in lines:
+            try:
+                value = _value(line)
+                place = value.system, value.host_group, value.placement, value.ranks, value.benchmark
+                if values.setdefault((*place, value.quantity, value.size, line["size"]), value) is not value:
+                    raise ValueError("the same value twice")
+            except (KeyError, TypeError, ValueError) as error:
+                problems.append(Problem(f"damaged line: {error}", str(path), lines.line_num))
     if not values and not problems:
         problems.append(Problem("this file has no values", str(path)))
-    return tuple(values)
+    return tuple(values.values())
 
 
-def _problem(cells: list[str], line_of: dict[tuple[object, ...], int], line: int) -> tuple[str, str] | None:
-    """What is wrong with a line, and the value in question."""
-    if len(cells) != len(COLUMNS):
-        return f"must have {len(COLUMNS)} columns", str(len(cells))
-    named = dict(zip(COLUMNS, cells, strict=True))
-    for column in ("system", "host_group", "benchmark", "quantity"):
-        if not named[column].strip():
-            return f"{column} is missing", named[column]
-    checks = (
-        ("ranks", _count(named["ranks"]) or not named["ranks"], "must be a whole number from 1 on, or empty"),
-        ("size", _size(named["size"]), f"must be a number of bytes, '{LARGEST}' or empty"),
-        ("statistic", named["statistic"] in STATISTICS, "must be one of " + ", ".join(STATISTICS)),
-        ("n", _count(named["n"]), "must be a whole number from 1 on"),
-        ("value", _positive(named["value"]), "must be a positive number"),
-        ("unit", named["unit"] in UNITS, "must be one of " + ", ".join(UNITS)),
+def _value(line: dict[str, str]) -> PublishedValue:
+    ranks, size, texts = line["ranks"], line["size"], [*line.values()]
+    if (
+        len(line) != len(COLUMNS)
+        or None in texts
+        or not all(line[name] for name in ("system", "host_group", "quantity"))
+    ):
+        raise ValueError("cells are missing, or too many")
+    number, n = float(line["value"]), int(line["n"])
+    if not 0 < number < math.inf or n < 1 or line["statistic"] not in STATISTICS or line["unit"] not in UNITS:
+        raise ValueError(", ".join(texts[-4:]))
+    return PublishedValue(
+        line["system"],
+        line["host_group"],
+        line["placement"],
+        int(ranks) if ranks else None,
+        line["benchmark"],
+        line["quantity"],
+        int(size) if size not in ("", LARGEST) else None,
+        line["statistic"],
+        n,
+        line["value"],
+        line["unit"],
     )
-    for column, right, rule in checks:
-        if not right:
-            return f"{column} {rule}", named[column]
-    first = line_of.setdefault(tuple(cells[:7]), line)
-    return None if first == line else (f"the same value as in line {first}", named["value"])
-
-
-def _count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and int(text) > 0
-
-
-def _size(text: str) -> bool:
-    return text in ("", LARGEST) or (text.isascii() and text.isdecimal())
-
-
-def _positive(text: str) -> bool:
-    try:
-        return math.isfinite(float(text)) and float(text) > 0
-    except ValueError:
-        return False
-
-
-def _value(cells: list[str]) -> PublishedValue:
-    named: dict[str, Any] = dict(zip(COLUMNS, cells, strict=True))
-    named["ranks"] = int(named["ranks"]) if named["ranks"] else None
-    named["size"] = int(named["size"]) if named["size"].isdecimal() else None
-    named["n"] = int(named["n"])
-    return PublishedValue(printed=named.pop("value"), **named)

@@ -10,23 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from mpicampaign.base.places import shipped
+from mpicampaign.base.reference import UNITS
 
 FILE = shipped("reference/public-systems.csv")
 LATENCY, BANDWIDTH, PEAK, MESSAGE_RATE = "latency", "bandwidth", "peak bandwidth", "peak message rate"
 BALANCE = "random ring / HPL"  # of whole systems, whatever their size
 PAIR = 2  # ranks
 PING_PONG = ("IMB PingPong", "osu_latency", "osu_multi_lat")  # half a round trip of one message, of two ranks
-_UNITS = {
-    **{
-        "us": 1e-6,
-        "MB/s": 1e6,
-        "GB/s": 1e9,
-        "messages/s": 1.0,
-        "Gflop/s": 1e9,
-        "byte/kflop": 1e-3,
-        "%": 1e-2,
-    },
-}
+_UNITS = UNITS | {"messages/s": 1.0, "byte/kflop": 1e-3, "%": 1e-2}
 
 
 @dataclass(frozen=True, slots=True)
