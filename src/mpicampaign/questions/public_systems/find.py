@@ -103,7 +103,9 @@ class Beside:
 
 def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> list[Beside]:
     """Each row with values that the table of public systems may know; ``more``: of others' bundles."""
-    return [_with_others(beside, (*public_values(), *more)) for beside in _medians(comparison)]
+    comparable = (value for value in (*public_values(), *more) if not value.unlike)
+    of_kinds = grouped(comparable, lambda value: value.kind.same)
+    return [_with_others(beside, of_kinds.get(beside.own.kind.same, ())) for beside in _medians(comparison)]
 
 
 def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
@@ -192,8 +194,6 @@ def _unknown(kind: Kind, run: Record) -> str:
 def _with_others(beside: Beside, values: Sequence[SystemValue]) -> Beside:
     if beside.lacking:
         return beside
-    mine = beside.own
-    others = [value for value in values if value.kind.same == mine.kind.same and not value.unlike]
-    if mine.kind.metric in (PEAK, MESSAGE_RATE):
-        others = [value for value in others if (value.rails or 1) == (mine.rails or 1)]
+    of_link = beside.metric.name in (PEAK, MESSAGE_RATE)
+    others = [value for value in values if not of_link or (value.rails or 1) == (beside.own.rails or 1)]
     return replace(beside, others=tuple(others), lacking="" if others else NONE_ALIKE)
