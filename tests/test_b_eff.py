@@ -215,7 +215,10 @@ def damaged(build: Build, ranks: int, **damage: str) -> Launch:
         ("MPI_Recv", "isend_recv"),
     ],
 )
-@pytest.mark.parametrize(("damage", "above", "size"), [("byte", "0", "64 B"), ("tail", "256", "512 B")])
+@pytest.mark.parametrize(
+    ("damage", "above", "size"),
+    [pytest.param("byte", "0", "64 B", marks=pytest.mark.full), ("tail", "256", "512 B")],
+)
 def test_damage_fails_the_run_on_all_ranks(
     build: Build, call: str, method: str, damage: str, above: str, size: str
 ) -> None:

@@ -125,7 +125,7 @@ def test_changes_are_found_in_time(name: str, least: int) -> None:
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
-@pytest.mark.parametrize("points", [20, 40, 100])
+@pytest.mark.parametrize("points", [20, pytest.param(40, marks=pytest.mark.full), 100])
 def test_the_smallest_change_that_is_told_is_found_in_about_8_of_10_cases(
     points: int, correlation: float
 ) -> None:

@@ -311,6 +311,7 @@ def ended_by_its_library(record: Record) -> bool:
     return reason.startswith("stopped at the time limit") or "Segmentation fault" in reason
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_slurm_gives_gpus_and_a_rank_starts_with_its_share(cluster_parts: None, tmp_path: Path) -> None:
     with MiniCluster(tmp_path / "cluster", [replace(BLUE, gpus=4)]) as cluster:

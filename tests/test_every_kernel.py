@@ -34,6 +34,7 @@ def test_no_kernel_is_left_out() -> None:
     assert sorted(made.stdout.split()) == sorted(QUICK)
 
 
+@pytest.mark.full
 def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     """SimGrid's compiler puts getopt.h before each file and renames main."""
     kernels = Path(__file__).parents[1] / "kernels"

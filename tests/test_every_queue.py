@@ -136,7 +136,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 @pytest.mark.parametrize(
-    "count", [200, pytest.param(1500, marks=pytest.mark.full), pytest.param(None, marks=pytest.mark.soak)]
+    "count", [100, pytest.param(1500, marks=pytest.mark.full), pytest.param(None, marks=pytest.mark.soak)]
 )
 def test_no_state_is_waited_for_without_a_job(site: Site, count: int | None) -> None:
     """``count``: of all situations, or all."""

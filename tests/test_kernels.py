@@ -419,7 +419,7 @@ def test_help_names_every_option(build: Build) -> None:
 # --- wrong data
 
 
-@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge"])
+@pytest.mark.parametrize("kernel", [pytest.param("tree_gather", marks=pytest.mark.full), "tree_merge"])
 @pytest.mark.parametrize(
     ("damage", "victim"), [("byte", 0), ("tail", 0), ("unsort", 0), ("gather", 0), ("byte", 2)]
 )

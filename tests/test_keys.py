@@ -260,7 +260,7 @@ def _obeys(message: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize(("pattern", "message"), _stated_rules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=st.text("aZ09_.+-/@%=:,#&|*?![]()~ \"'ü\n$", max_size=5) | st.just("a" * 64) | st.just("a" * 300))
 def test_what_is_refused_breaks_the_rule_that_is_stated(pattern: str, message: str, text: str) -> None:
     assert bool(re.fullmatch(pattern.removesuffix("$"), text)) == _obeys(message, text)

@@ -94,7 +94,7 @@ def check_rows(launch: Launch, ranks: int) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [2, 3, pytest.param(4, marks=pytest.mark.full)])
+@pytest.mark.parametrize("ranks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (2, 4))])
 def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
     launch = build.launch(ranks, "latency_bandwidth", *QUICK, "--seed", "7")
     assert (launch.status, launch.statuses) == (0, [0] * ranks), launch.errors
@@ -143,10 +143,11 @@ DAMAGES = [
     ("MPI_Sendrecv", "byte", 1, {"DAMAGE_TAG": LEFT, "DAMAGE_SMALLEST": "8"}, "rings by MPI_Sendrecv at 8 B"),
     ("MPI_Recv", "byte", 0, {"DAMAGE_SMALLEST": "8"}, "ping-pong at 8 B"),
 ]
+MORE = [pytest.param(*damage, marks=pytest.mark.full) for damage in DAMAGES[3:]]
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(("call", "damage", "victim", "which", "where"), DAMAGES)
+@pytest.mark.parametrize(("call", "damage", "victim", "which", "where"), [*DAMAGES[:3], *MORE])
 def test_wrong_data_fail_the_run_on_all_ranks(
     build: Build, call: str, damage: str, victim: int, which: dict[str, str], where: str
 ) -> None:

@@ -103,6 +103,7 @@ def test_pinning_by_intel_mpi_in_any_way_is_verified(project: ProjectCopy) -> No
     ]
 
 
+@pytest.mark.full
 def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     write_campaign(project, "SHM-1", repeats=1)
     script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())
@@ -216,13 +217,8 @@ def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: i
     process.wait(240)
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        pytest.param(n, marks=pytest.mark.full) if n != signal.SIGKILL else n
-        for n in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     project: ProjectCopy, number: signal.Signals
 ) -> None:

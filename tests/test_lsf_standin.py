@@ -148,6 +148,7 @@ def test_a_job_sees_what_lsf_sets(standin: StandIn, tmp_path: Path) -> None:
     assert "Successfully completed." in out
 
 
+@pytest.mark.full
 def test_the_run_limit_warns_then_kills(standin: StandIn, tmp_path: Path) -> None:
     """Page "-W": SIGUSR2, then the sequence of bkill: INT, TERM, KILL."""
     standin.configure(minute=0.5, grace=0.4, terminate_interval=1.5)  # a busy machine handles signals late
@@ -157,6 +158,7 @@ def test_the_run_limit_warns_then_kills(standin: StandIn, tmp_path: Path) -> Non
     assert (tmp_path / "seen").read_text().split() == ["USR2", "INT", "TERM"]
 
 
+@pytest.mark.full
 def test_states_queries_and_refusals(standin: StandIn, tmp_path: Path) -> None:
     none = standin.call("bjobs")
     assert (none.returncode, none.stdout, none.stderr) == (255, "", "No unfinished job found\n")

@@ -54,6 +54,7 @@ def project(finished: ProjectCopy, tmp_path: Path) -> ProjectCopy:
     return ProjectCopy(tmp_path / "copy")
 
 
+@pytest.mark.full
 def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     """The tree is at another path already, as it is a copy."""
     assert to_do(project) == 0

@@ -91,6 +91,7 @@ def files(folder: Path, unwanted: tuple[str, ...] = ("__pycache__",)) -> set[str
     return {str(path) for path in found if not set(unwanted) & set(path.parts)}
 
 
+@pytest.mark.full
 def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) -> None:
     package = {name for name in files(PROJECT / "src") if ".egg-info" not in name}
     data = {name for name in SHIPPED if (PROJECT / name).is_file()}
@@ -257,6 +258,7 @@ def user(installation: Installation, folder: Path, number: int = 64001) -> User:
     return found
 
 
+@pytest.mark.full
 def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
     installation: Installation, tmp_path: Path
 ) -> None:

@@ -215,6 +215,7 @@ def test_hosts_may_be_addresses(hosts: Hosts) -> None:
     assert set(hosts.evidence().nodes) == {"n1", "n2"}
 
 
+@pytest.mark.full
 def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
     """Two cores of one socket: the first host has them, the second has two sockets of one core."""
     hosts.write(placements="four", program=FAKE_TABLE)

@@ -276,7 +276,7 @@ echo "rate $((1000 - slow + RANDOM % 10))"
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", [{}, {"blocks": "reference"}])
+@pytest.mark.parametrize("entry", [{}, pytest.param({"blocks": "reference"}, marks=pytest.mark.full)])
 def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, entry: dict[str, str]) -> None:
     path = file(project.folder, **entry)
     for _ in range(4):  # on a busy machine a call makes no more than was planned when it began

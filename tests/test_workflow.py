@@ -218,6 +218,7 @@ def test_it_works_from_another_folder_by_the_path_that_the_command_prints(
     assert [path.name for path in elsewhere.rglob("*") if path.is_dir()] == [".snakemake", "log"]
 
 
+@pytest.mark.full
 def test_errors_in_the_campaign_are_reported_without_a_traceback(project: ProjectCopy) -> None:
     (project.folder / "campaign.yaml").write_text("campaign: a b\nrepeat: 3\n")
     done = project.snakemake("--profile", "cluster", "-n")
