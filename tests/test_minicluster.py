@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from minicluster.layout import NODE_SETTINGS, USER, USER_ID
 pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
-MIB = 1 << 20
 
 
 def submit(cluster: MiniCluster, command: str, *options: str) -> str:
@@ -30,20 +28,6 @@ def submit(cluster: MiniCluster, command: str, *options: str) -> str:
 
 
 # ---- The nodes
-
-
-def test_two_nodes_are_up_and_idle(cluster_parts: None, tmp_path: Path) -> None:
-    started = time.monotonic()
-    with MiniCluster(tmp_path, [NodeGroup("few", nodes=2)]) as cluster:
-        print(f"two nodes are up after {time.monotonic() - started:.2f} s")
-        assert cluster.node_states() == {"n1": "idle", "n2": "idle"}
-
-
-def test_each_node_has_its_name_and_its_group(minicluster: MiniCluster) -> None:
-    for option, expected in (("-N4", "n1 n2 n3 n4"), ("-pblue", "n1 n2"), ("-Cred", "n3 n4")):
-        nodes = str(len(expected.split()))
-        done = minicluster.call(["srun", option, "-N", nodes, "hostname"])
-        assert sorted(done.stdout.split()) == expected.split(), done.stderr
 
 
 def test_jobs_run_as_an_ordinary_user_in_the_shared_folder(minicluster: MiniCluster) -> None:
@@ -134,55 +118,6 @@ def test_a_command_that_hangs_is_ended_inside(minicluster: MiniCluster) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         minicluster.call(["sleep", "4711"], timeout=0.5)
     assert minicluster.call(["pgrep", "-f", "^sleep 4711"]).returncode == 1
-
-
-# ---- Real MPI traffic
-
-VENV = Path(sys.prefix)
-INTEL = {"I_MPI_ROOT": str(VENV), "LD_LIBRARY_PATH": str(VENV / "lib")}
-TCP = {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
-ACROSS = ("-N2", "--ntasks-per-node=1")
-INSIDE = ("-N1", "--ntasks-per-node=2")
-
-
-def ping_pong(cluster: MiniCluster, imb: str, options: tuple[str, ...], settings: dict[str, str]) -> int:
-    """Repetitions of 4 MiB messages between two ranks."""
-    program = [str(VENV / "bin/mpirun"), "-n", "2", imb, "PingPong", "-msglog", "22:22"]
-    done = cluster.call(["salloc", "--quiet", "-pblue", *options, *program], env={**INTEL, **settings})
-    row = re.search(rf"^ +{4 * MIB} +(\d+) +\S+ +\S+$", done.stdout, flags=re.MULTILINE)
-    assert row, done.stdout + done.stderr
-    return int(row[1])
-
-
-def traffic(cluster: MiniCluster, node: str, action: Callable[[], object]) -> dict[str, int]:
-    before = cluster.counters(node)
-    action()
-    return {name: after - before[name] for name, after in cluster.counters(node).items()}
-
-
-@pytest.mark.full
-@pytest.mark.mpi
-@pytest.mark.parametrize(("used", "idle"), [("eth0", "eth1"), ("eth1", "eth0")])
-def test_tcp_between_nodes_is_on_the_named_network(
-    minicluster: MiniCluster, imb: str, used: str, idle: str
-) -> None:
-    repetitions = 0
-
-    def run() -> None:
-        nonlocal repetitions
-        repetitions = ping_pong(minicluster, imb, ACROSS, {**TCP, "FI_TCP_IFACE": used})
-
-    moved = traffic(minicluster, "n1", run)
-    assert moved[used] >= 2 * repetitions * 4 * MIB > 0
-    assert moved[idle] < MIB
-
-
-@pytest.mark.mpi
-def test_shared_memory_inside_a_node_moves_no_counter(minicluster: MiniCluster, imb: str) -> None:
-    moved = traffic(
-        minicluster, "n1", lambda: ping_pong(minicluster, imb, (*INSIDE, "-wn1"), {"I_MPI_FABRICS": "shm"})
-    )
-    assert max(moved.values()) < MIB, moved
 
 
 # ---- The end of a cluster
