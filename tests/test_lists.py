@@ -81,7 +81,7 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
         benchmark=", parameters: {most: [1MiB, 2MiB]}",
     )
     assert len(plan.cases) == 16 and len({run.identity for run in plan.runs}) == 48
-    assert lists_text(plan) == ["lists: X is 8 placements, B is 2 benchmarks; 16 cases in all"]
+    assert lists_text(plan) == ["lists expand to 16 cases: placement X to 8, benchmark B to 2"]
     last = next(each for each in plan.runs if each.case == plan.cases[-1].case)
     assert str(last.case) == "cluster/milan X nodes=4 UCX_TLS=x$(id) b B most=2MiB"
     script = script_text(script_of(last))

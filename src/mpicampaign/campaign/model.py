@@ -163,8 +163,8 @@ MPI = entry(Mpi, "mpi", "MPI library")
 
 
 _PROGRAMS = mapping(None, kinds.PROGRAM_PATH)
-_ADDED = "Added to that of the system."
-_INSTEAD = "In place of that of the system."
+_ADDED = "Added to the system's."
+_INSTEAD = "Overrides the system's."
 
 
 @dataclass(frozen=True, slots=True)
@@ -805,14 +805,14 @@ class MatrixEntry:
     race: Race | None = key(
         RACE,
         "Find the best candidate",
-        "The first one named is the default. results/NAME/settings holds what won. In place of repeats. See "
+        "The first one named is the default. results/NAME/settings holds what won. Replaces repeats. See "
         "docs/statistics.md.",
         {"tolerance": "2 %"},
     )
     each: Each | None = key(
         EACH,
         "Measure each node, or each pair, of the host groups",
-        "The host groups list their hosts. In place of repeats. See docs/machine.md.",
+        "The host groups list their hosts. Replaces repeats. See docs/machine.md.",
         NODE,
         {"unit": PAIR, "at_once": 16},
     )

@@ -60,22 +60,21 @@ def _when_more(plan: Plan) -> str:
 
 
 def lists_text(plan: Plan) -> list[str]:
-    """What lists make of placements, benchmarks and host groups, and how many cases that is; in one line."""
-    cases = [planned.case for planned in plan.cases if not planned.each] + [
-        planned.case for planned in plan.rounds
-    ]
+    """How many cases lists expand to, by placement, benchmark and host group; in one line."""
+    planned = (case for case in plan.cases if not case.each)
+    cases = [unit.case for unit in (*planned, *plan.rounds)]
     kinds = {
-        "placements": [case.placement for case in cases],
-        "benchmarks": [case.benchmark for case in cases],
-        "host groups with an MPI library each": [case.host_group for case in cases],
+        "placement {} to {}": [case.placement for case in cases],
+        "benchmark {} to {}": [case.benchmark for case in cases],
+        "host group {} to {} MPI libraries": [case.host_group for case in cases],
     }
     parts = [
-        f"{name} is {len(variants)} {kind}"
-        for kind, names in kinds.items()
+        text.format(name, len(variants))
+        for text, names in kinds.items()
         for name, variants in grouped(dict.fromkeys(names), defined_name).items()
         if len(variants) > 1
     ]
-    return [f"lists: {', '.join(parts)}; {len(cases)} cases in all"] if parts else []
+    return [f"lists expand to {len(cases)} cases: {', '.join(parts)}"] if parts else []
 
 
 def warnings_text(plan: Plan) -> list[str]:
