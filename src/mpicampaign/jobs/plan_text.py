@@ -61,8 +61,8 @@ def _when_more(plan: Plan) -> str:
 
 def lists_text(plan: Plan) -> list[str]:
     """How many cases lists expand to, by placement, benchmark and host group; in one line."""
-    planned = (case for case in plan.cases if not case.each)
-    cases = [unit.case for unit in (*planned, *plan.rounds)]
+    cases = [planned.case for planned in plan.cases if not planned.each]
+    cases += [rounds.case for rounds in plan.rounds]
     kinds = {
         "placement {} to {}": [case.placement for case in cases],
         "benchmark {} to {}": [case.benchmark for case in cases],
