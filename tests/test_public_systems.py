@@ -11,7 +11,15 @@ from typing import Any
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import CLAIMED_TRANSPORT, UNVERIFIED, VERIFIED, Record
+from mpicampaign.base.records import (
+    CLAIMED_TRANSPORT,
+    UNVERIFIED,
+    VERIFIED,
+    Header,
+    Record,
+    write_records,
+)
+from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, fabric_of, scope_of
@@ -209,3 +217,21 @@ def test_bundles_join_and_hostile_names_are_text(tmp_path: Path) -> None:
     write_report(tmp_path / "report.html", comparison, records)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Beside public systems" in page and '<b>"name"' not in page
+
+
+def test_the_command_refuses_what_is_no_bundle_and_writes_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    write_records(folder / "records.jsonl", Header("c"), runs())
+    assert main(["compare", str(folder / "records.jsonl"), "--with", "publik"]) != 0
+    assert "give public, or the files of bundles" in capsys.readouterr().err
+    assert main(["compare", str(folder / "records.jsonl"), "--with", "public", "--format", "csv"]) == 0
+    own, other = list(csv.DictReader(capsys.readouterr().out.splitlines()))[:2]
+    assert (own["of"], float(own["median [unit]"]), own["source"]) == (
+        "own",
+        pytest.approx(1.31e-6, rel=1e-3),
+        "",
+    )
+    assert other["of"] == "public" and other["source"] and other["licence"]

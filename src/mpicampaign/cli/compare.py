@@ -106,20 +106,31 @@ def run(options: argparse.Namespace) -> int:
 def _beside_public(options: argparse.Namespace) -> int:
     """Own values, or those of a bundle, beside those of public systems."""
     from mpicampaign.bundle.merge import records_of
+    from mpicampaign.collect.campaign import collect_all
     from mpicampaign.compare.compare import compare
     from mpicampaign.questions.public_systems.find import values_of
-    from mpicampaign.questions.public_systems.say import public_document
+    from mpicampaign.questions.public_systems.say import public_data, public_document
     from mpicampaign.show.view import DEFAULT
 
-    chosen = writer(options.format)
-    if options.after is not None or isinstance(chosen, DataWriter):
-        key, value = ("B", options.after) if options.after is not None else ("--format", options.format)
-        raise UserError(Problem("not allowed with --with", key=key, value=value))
-    own = options.before or str(options.campaign)
+    if options.after is not None:
+        raise UserError(Problem("not allowed with --with", key="B", value=options.after))
     bundles = [Path(name) for name in options.beside if name != PUBLIC]
+    for bundle in bundles:
+        if not bundle.is_file():
+            hint = f"give {PUBLIC}, or the files of bundles"
+            raise UserError(Problem("no such bundle", key="--with", value=str(bundle), hint=hint))
     more = [value for bundle in bundles for value in values_of(compare(records_of(bundle)), bundle.name)]
-    document = public_document(compare(_source(own, own).side.records), more, DEFAULT)
-    write_table(chosen.write(document).encode(), options.output, options.format)
+    name = options.before or str(options.campaign)
+    folder = results_named(name)  # an older report knows less of its runs
+    comparison = compare(
+        collect_all(folder) if folder and folder.is_dir() else _source(name, name).side.records
+    )
+    chosen = writer(options.format)
+    if isinstance(chosen, DataWriter):
+        content = chosen.write(public_data(comparison, more), Path(name).stem)
+    else:
+        content = chosen.write(public_document(comparison, more, DEFAULT)).encode()
+    write_table(content, options.output, options.format)
     return DONE
 
 

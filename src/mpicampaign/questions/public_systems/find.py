@@ -25,7 +25,7 @@ from mpicampaign.questions.public_systems.find_table import (
     MESSAGE_RATE,
     PAIR,
     PEAK,
-    Kind,
+    Likeness,
     SystemValue,
     public_values,
 )
@@ -153,7 +153,7 @@ def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequ
     nodes = PAIR if pair and between else len(run.hosts) or None
     fabric = fabric_of(run) if between else None
     name = _within(run) if not between else fabric.name if fabric else ""
-    kind = Kind(benchmark, metric.name, metric.size, run.metadata.get(SCOPE, ""), name, ranks, nodes)
+    kind = Likeness(benchmark, metric.name, metric.size, run.metadata.get(SCOPE, ""), name, ranks, nodes)
     median_of_row = SystemValue(
         f"{place.system}/{place.host_group} {place.placement}",
         kind,
@@ -176,7 +176,7 @@ def _within(run: Record) -> str:
     return next((text.split()[0] for text in transports if text.strip()), "")
 
 
-def _unknown(kind: Kind, run: Record) -> str:
+def _unknown(kind: Likeness, run: Record) -> str:
     """What is not known of a row, so that nothing can be of its kind."""
     if run.metadata.get(BUFFERS, "H H") != "H H":
         return ON_DEVICE

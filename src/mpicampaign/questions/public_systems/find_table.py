@@ -6,7 +6,7 @@ docs/formats.md says what its columns are. Values of own runs and of bundles bec
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from mpicampaign.base.places import shipped
@@ -21,7 +21,7 @@ _UNITS = UNITS | {"messages/s": 1.0, "byte/kflop": 1e-3, "%": 1e-2}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Likeness:
     """What two values must share to be compared."""
 
     benchmark: str
@@ -33,12 +33,12 @@ class Kind:
     nodes: int | None = None
 
     @property
-    def same(self) -> Kind:
+    def same(self) -> Likeness:
         """One name for suites that mean the same; no place for whole systems."""
         if self.metric == BALANCE:
-            return Kind(self.benchmark, self.metric, None)
+            return Likeness(self.benchmark, self.metric, None)
         if self.metric == LATENCY and self.ranks == PAIR and self.benchmark in PING_PONG:
-            return Kind(PING_PONG[0], self.metric, self.size, self.scope, self.fabric, self.ranks, self.nodes)
+            return replace(self, benchmark=PING_PONG[0])
         return self
 
 
@@ -52,7 +52,7 @@ class SystemValue:
     """
 
     system: str
-    kind: Kind
+    kind: Likeness
     value: float
     n: int = 1
     low: float | None = None
@@ -80,7 +80,7 @@ def public_values() -> tuple[SystemValue, ...]:
 
 def _value(line: dict[str, str]) -> SystemValue:
     scale, count = _UNITS[line["unit"]], {key: int(line[key]) if line[key] else None for key in _COUNTS}
-    kind = Kind(
+    kind = Likeness(
         line["benchmark"],
         line["metric"],
         None if line["metric"].startswith("peak") else count["size_bytes"],

@@ -20,8 +20,8 @@ from mpicampaign.questions.public_systems.find import (
     Beside,
     beside_public,
 )
-from mpicampaign.questions.public_systems.find_table import BALANCE, LATENCY, PAIR, Kind, SystemValue
-from mpicampaign.show.document import Grid, Heading, Items, Line, Node, Paragraph
+from mpicampaign.questions.public_systems.find_table import BALANCE, LATENCY, PAIR, Likeness, SystemValue
+from mpicampaign.show.document import Grid, Heading, Items, Kind, Line, Node, Paragraph
 from mpicampaign.show.view import View
 from mpicampaign.statistics.medians import median
 
@@ -78,11 +78,11 @@ def what(beside: Beside) -> str:
     return f"{beside.table.title}, {_number(beside.own.kind)}{_where(beside.own.kind)}"
 
 
-def _number(kind: Kind) -> str:
+def _number(kind: Likeness) -> str:
     return format_size(kind.size) if kind.metric == LATENCY and kind.size is not None else kind.metric
 
 
-def _where(kind: Kind) -> str:
+def _where(kind: Likeness) -> str:
     if kind.metric == BALANCE:
         return ""
     over = f" over {visible(fabric_title(kind.fabric))}" if kind.scope == NODES else ""
@@ -157,11 +157,36 @@ def values_grid(group: Alike, view: View) -> Grid:
     """Each value with its source and licence, own ones first."""
     dimension = group.first.metric.dimension
     unit = view.unit_of(dimension)
-    values = (*(beside.own for beside in group.rows), *sorted(group.others, key=lambda other: other.value))
     lines: list[Line] = []
-    for value in values:
+    for value, of in _values(group):
         numbers = (view.number(number, dimension) for number in (value.value, *value.ends))
-        source = "; ".join(filter(None, (value.source or "own", value.licence, value.about, value.note)))
+        source = "; ".join(filter(None, (value.source or of, value.licence, value.about, value.note)))
         lines.append((visible(value.system), *numbers, value.n, visible(source)))
     header = ("", f"median ({unit})", "lowest", "highest", "outputs", "source")
     return Grid(group.title, 1, header, tuple(lines), remarks=1)
+
+
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(("compared", "system", "of"), str),
+    **dict.fromkeys(("median [unit]", "lowest [unit]", "highest [unit]"), float),
+    **{"unit": str, "n": int, "made_with": str, "source": str, "licence": str, "note": str},
+}
+
+
+def public_data(comparison: Comparison, more: Sequence[SystemValue]) -> Grid:
+    """A line for each value of like kind, own ones first, in SI units."""
+    lines: list[Line] = []
+    for group in alike(beside_public(comparison, more)):
+        unit = group.first.metric.dimension.si_unit
+        for value, of in _values(group):
+            texts = map(visible, (value.about, value.source, value.licence, value.note))
+            names = (group.title, visible(value.system), of)
+            lines.append((*names, value.value, *value.ends, unit, value.n, *texts))
+    return Grid("", 3, tuple(_COLUMNS), tuple(lines), kinds=tuple(_COLUMNS.values()))
+
+
+def _values(group: Alike) -> Iterator[tuple[SystemValue, str]]:
+    """Own ones first, and whose each is."""
+    yield from ((beside.own, "own") for beside in group.rows)
+    for other in sorted(group.others, key=lambda other: other.value):
+        yield other, "bundle" if other.bundle else "public"
