@@ -329,7 +329,7 @@ def rates(records: list[Record]) -> set[float | None]:
     return {value for run in records for series in run.series for value in series.columns.get("steps", ())}
 
 
-def look_for(folder: Path, output: bytes, asked: str = "imb", lasting: bool = True) -> list[str]:
+def look_for(folder: Path, output: bytes, lasting: bool = True) -> list[str]:
     """The reason for an output, and what was read for it."""
     before, read = OutputsRead(folder), []
 
@@ -337,7 +337,7 @@ def look_for(folder: Path, output: bytes, asked: str = "imb", lasting: bool = Tr
         read.append("read")
         return ""
 
-    reason = before.reason(asked, output, find, lambda: lasting)
+    reason = before.reason("imb", output, find, lambda: lasting)
     before.keep()
     return [reason, *read]
 

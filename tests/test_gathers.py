@@ -1,9 +1,11 @@
-"""Gathers side by side: one definition of bandwidth, time per level of a tree, trees that are the same."""
+"""Gathers side by side, time per level of a tree, trees that are the same, and curves that cross."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import permutations
+from random import Random
 from typing import TYPE_CHECKING
 
 import build_records as make
@@ -12,12 +14,15 @@ from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
+from mpicampaign.questions.crossings.draw import size_strips
+from mpicampaign.questions.crossings.find import Curves, SizeLeader, leaders_of
 from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.kernels.draw import level_charts
+from mpicampaign.report.questions import answers
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.document import Grid, Paragraph
+from mpicampaign.show.document import Box, Grid, Paragraph
 from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
@@ -48,19 +53,18 @@ def other(name: str, ranks: int | None, of: int, rate: float, columns: tuple[str
     return make.series(name, ranks, size=SIZES, **{column: times[column] for column in columns})
 
 
-def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False) -> list[Record]:
+def of_place(placement: str, ranks: int) -> list[Record]:
     """All four gathers in a placement; OSU prints no number of ranks."""
     noise, found = random.Random(placement), []
-    for repeat in range(1, repeats + 1):
+    for repeat in (1, 2, 3):
         rate = 1e9 * noise.uniform(0.9, 1.1)
         trees = [
             kernel(ranks, "tree_gather", rate * f, t) for t, f in (("max-inter", 1.0), ("min-inter", 2.0))
         ]
-        osu = ("time", "time_max") if osu_max else ("time",)
         series = {
             ("tree_gather", "kernel"): (*trees, kernel(ranks, "MPI_Gather", rate * 0.8)),
             ("Gather", "imb"): (other("Gather", ranks, ranks, rate * 0.7, ("time", "time_max")),),
-            ("osu_gather", "osu"): (other(OSU, None, ranks, rate * 0.6, osu),),
+            ("osu_gather", "osu"): (other(OSU, None, ranks, rate * 0.6, ("time",)),),
         }
         for (benchmark, suite), tables in series.items():
             found.append(make.run(make.case(placement, benchmark), repeat, *tables, suite=suite))
@@ -175,3 +179,66 @@ def test_the_curves_of_the_page_likewise() -> None:
     both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")))
     lines = {line.curve.name.removesuffix(" ranks") for line in interactive_charts(both)[0].lines}
     assert sum(SAME in name for name in lines) == 1 and len(lines) == 5
+
+
+CROSSING_SIZES = (8, 128, 1024, 65536, 1048576)
+RATES = {"A": (2e6, 30e6, 2e8, 1e9, 1e9), "B": (1e6, 15e6, 3e8, 4e9, 5e9)}  # A leads below 1 KiB
+
+
+def runs(repeats: int) -> list[Record]:
+    """A is as slow as B at 128 B in one of the repeats."""
+    made = []
+    for name, rates in RATES.items():
+        for repeat in range(1, repeats + 1):
+            found = [rate * (1 + repeat / 1000) for rate in rates]
+            if name == "A" and repeat == 1:
+                found[1] = RATES["B"][1]
+            made.append(make.run(name, repeat, make.series("PingPong", size=CROSSING_SIZES, bandwidth=found)))
+    return made
+
+
+def leaders(curves: dict[str, Curves]) -> list[SizeLeader]:
+    return leaders_of(curves, [*permutations(curves, 2)], lower_is_better=True)
+
+
+def noisy(candidates: int, repeats: int) -> list[int]:
+    """The sizes at which the first is shown to lead: of 24 it does up to 16 B; at others all are alike."""
+    source, sizes = Random(1), [2**power for power in range(24)]
+    curves: dict[str, Curves] = {}
+    for who in range(candidates):
+        factors = [1.5 if place < 5 and who else 1.0 for place in range(24)]
+        curves[str(who)] = {
+            size: [factor * source.gauss(1, 0.02) for _ in range(repeats)]
+            for size, factor in zip(sizes, factors, strict=True)
+        }
+    return [one.size for one in leaders(curves) if one.shown and one.name == "0"]
+
+
+def test_the_chance_is_that_of_whole_runs_exchanged_however_many_sizes() -> None:
+    assert noisy(4, 6) == noisy(3, 4) == [1, 2, 4, 8, 16], "three candidates, of each 1 of 70 exchanges"
+    assert not noisy(2, 3), "2 of 20"
+    assert not noisy(4, 4), "four candidates, of each 1 of 70"
+
+
+def by_chance(gain: float) -> bool:
+    """All runs of B are ahead at 1 B; at three other sizes two runs of each are ahead of the rest by 5 %."""
+    curves: dict[str, Curves] = {"A": {1: [gain] * 4}, "B": {1: [1.0] * 4}}
+    for size, first, second in ((2, {0, 1}, {0, 1}), (4, {0, 2}, {1, 3}), (8, {1, 3}, {0, 2})):
+        for name, ahead in (("A", first), ("B", second)):
+            curves[name][size] = [1.0 if run in ahead else 1.05 for run in range(4)]
+    return leaders(curves)[0].shown
+
+
+def test_what_other_exchanges_show_as_far_is_chance() -> None:
+    assert not by_chance(1.03), "4 of 70 exchanges are as far apart at some size"
+    assert by_chance(1.5), "1 of 70"
+
+
+def test_a_strip_is_deep_where_the_repeats_show_who_leads_and_hollow_elsewhere() -> None:
+    bandwidth = next(one for one in answers(compare(runs(6))) if one.title.endswith("maximum bandwidth"))
+    [[(_, cell)]] = [grid.lines for grid in size_strips(bandwidth)]
+    assert isinstance(cell, Box)
+    blue, orange = "#0072B2", "#E69F00"
+    titles = ["8 B: A, 2.00", "128 B: A, 2.00", "1 KiB-1 MiB: B, 1.50 to 5.00"]
+    for title, fill in zip(titles, (blue, "none", orange), strict=True):
+        assert f'fill="{fill}"' in str(cell.text).partition(title)[0].rpartition("<rect")[2], title

@@ -31,8 +31,8 @@ rules:
 DAMAGED = "the row's columns are not where"
 
 
-def osu_bw(rate: float = 1000.0, largest: int = 2**22) -> str:
-    rows = [(2**k, rate * 2**k / (2**k + 8192)) for k in range(largest.bit_length())]
+def osu_bw(rate: float = 1000.0) -> str:
+    rows = [(2**k, rate * 2**k / (2**k + 8192)) for k in range(23)]
     return osu_table("MPI Bandwidth", "Bandwidth (MB/s)", rows)
 
 
@@ -46,7 +46,7 @@ def take(
 ) -> Account:
     (tmp_path / "map.yaml").write_text(text)
     for name, content in (files or {}).items():
-        (tmp_path / folder).mkdir(exist_ok=True, parents=True)
+        (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / name).write_text(content)
     folders = [tmp_path / folder] if files is not None else []
     return import_folders(folders, load_map(tmp_path / "map.yaml"), tmp_path / "results")
@@ -212,14 +212,6 @@ rules:
 BARRIER = "\n# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n             2.41\n"
 
 
-def take_nights(tmp_path: Path, files: dict[str, str], rules: str = NIGHTS) -> Account:
-    (tmp_path / "map.yaml").write_text(rules)
-    for name, text in files.items():
-        (tmp_path / "raw" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "raw" / name).write_text(text)
-    return import_folders([tmp_path / "raw"], load_map(tmp_path / "map.yaml"), tmp_path / "results")
-
-
 def repeats(tmp_path: Path) -> list[str]:
     """The names of the files, in the order of their repeats."""
     records = sorted(collect_imports(tmp_path / "results"), key=lambda record: record.repeat)
@@ -257,7 +249,7 @@ def at(stamp: str, text: str) -> str:
 def test_position_decides_in_the_repeated_hour_without_jobs(tmp_path: Path) -> None:
     times = ["02:50:00", "02:10:00", "02:30:00"]
     texts = [at(f"Sun Oct 29 {time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)]
-    take_nights(tmp_path, {"run9.out": texts[0] + texts[1], "run10.out": texts[2]})
+    take(tmp_path, {"run9.out": texts[0] + texts[1], "run10.out": texts[2]}, NIGHTS)
     latencies = [
         (record.repeat, record.series[0].columns["time"][0])
         for record in sorted(collect_imports(tmp_path / "results"), key=lambda record: record.repeat)
@@ -280,9 +272,8 @@ DOCUMENTS = {
 
 def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
     killed = f"{BARRIER[:40]}\n...\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
-    account = take_nights(
-        tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed, "b.out": f"...\n{EXCERPT}"}
-    )
+    files = DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed, "b.out": f"...\n{EXCERPT}"}
+    account = take(tmp_path, files, NIGHTS)
     found = refusals(account)
     assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
     assert found["README"].startswith("a document: an output that it shows is an example")
@@ -292,6 +283,6 @@ def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
 def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> None:
     hello = "# OSU MPI Hello World Test v5.6.2\nThis is a test with 4 processes\n"
     start = "# OSU MPI Init Test v5.6.2\nnprocs: 4, min: 300, max: 310, avg: 305\n"
-    account = take_nights(tmp_path, {"hello.out": hello, "init.out": start, "both.out": hello + start})
+    account = take(tmp_path, {"hello.out": hello, "init.out": start, "both.out": hello + start}, NIGHTS)
     assert set(refusals(account).values()) == {"osu_hello measures nothing; osu_init measures the start"}
     assert len(repeats(tmp_path)) == 2

@@ -79,13 +79,13 @@ def write_result(run: Run, wait: int = 0) -> None:
 
 
 def made_by(
-    prepared: Prepared, end: Callable[[Run], None], patch: pytest.MonkeyPatch, *, once: bool = False
+    prepared: Prepared, end: Callable[[Run], None], patch: pytest.MonkeyPatch
 ) -> tuple[list[Run], loop.CallOutcome]:
     """The runs in the order in which they were made, and the outcome."""
     makers = Makers(end)
     patch.setattr(loop, "LocalRuns", makers)
     stream = io.StringIO()
-    calls = Loop(prepared, Progress(stream), once=once)
+    calls = Loop(prepared, Progress(stream))
     patch.setattr(calls._idle, "wait", makers.make_all)
     outcome = calls.run()
     print(stream.getvalue())

@@ -60,8 +60,8 @@ BARRIER = IMB_MULTI.index("Benchmarking Multi-Barrier")
 OSU_WINDOWS = text_of("osu/mbw_mr_windows")
 
 
-def osu_latency(*values: float, first: int = 0) -> str:
-    sizes = [first * 2**k if first else (2**k) // 2 for k in range(len(values))]
+def osu_latency(*values: float) -> str:
+    sizes = [(2**k) // 2 for k in range(len(values))]
     return osu_table("MPI Latency", "Latency (us)", list(zip(sizes, values, strict=True)))
 
 
