@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 UNITS |= {"Gflop/s": 1e9, "Mupdate/s": 1e6, "step/s": 1.0}
+WORDS = 120  # of the first screen, without the labels of pictures, which titles are, and without units
+UNIT = re.compile(r"(?:[kMGT]?B|[KMG]iB|[nµm]?s|G?flop|M?update|step)(?:/s)?\W*$")
 BYTES = {"B": 1, "KiB": 1024, "MiB": 1 << 20}
 SPEEDS = ("s", "B/s", "1/s", "flop/s")
 ONE = {"placements": "placement", "host groups": "host group", "MPI libraries": "MPI library"}
@@ -55,9 +57,7 @@ FAR = 2.0  # times: whom so much does not show to be worse the repeats do not te
 AMOUNT = r"(?:[\d.]+ times as (?:much|long)|[\de.+-]+ % (?:more|longer))"
 CHAIN = r"((?:⟦\d+⟧ [<>=] )+⟦\d+⟧)"
 ORDER = rf"{CHAIN} in (\d+) of (\d+) host groups?(?: \(shown in (\w+))?"
-FACTOR = r"((?:a factor of (?:more than )?)?[\d.]+)(?: %)?"
 NUMBERED = re.compile(r"(?:those|(\d+)) ((?:whose|without|on hosts) (?:(?!,? and |, ).)*)")
-SEEN = rf"(\d+)(?: to (\d+))? repeats find {FACTOR}(?: to {FACTOR})?( here)? in 8 of 10 cases"
 
 
 def near(value: float, shown: str) -> bool:
@@ -125,10 +125,6 @@ class Compared:
         unit = self.metric.dimension.si_unit
         self.best_is = "fastest" if unit in SPEEDS else "lowest" if self.lower else "highest"
         self.shown = [name for name in self.contest.names if name not in self.contest.leaders]
-
-    def only(self, names: Sequence[str]) -> Contest:
-        """Some of them, compared alone."""
-        return Contest({name: read(self.rows[name], self.metric) for name in names}, self.lower)
 
     @property
     def several(self) -> bool:
@@ -207,16 +203,15 @@ def by_size(row: Row, column: str) -> dict[int, list[float]]:
     return {size: [curve[size] for curve in curves] for size in sorted(common)}
 
 
-def shows(found: re.Match[str], known: Sequence[tuple[int, float]]) -> None:
-    """The ends of repeats, and of the logarithms that they find, each as one digit."""
-    repeats, logs = sorted(n for n, _ in known), sorted(log for _, log in known)
-    assert (int(found[1]), int(found[2] or found[1])) == (repeats[0], repeats[-1]), (found[0], repeats)
-    for said, log in zip((found[3], found[4] or found[3]), (logs[0], logs[-1]), strict=True):
-        more, shown = math.expm1(log), float(said.split()[-1])
-        number = 1 + more if "factor" in said else 100 * more
-        assert said != "100", f"a factor of 2: {found[0]}"
-        digits = {float(f"{number * off:.0e}") for off in (0.999, 1.001)}
-        assert number > shown if "more than" in said else shown in digits, (found[0], more)
+def rounded(said: str, more: float) -> bool:
+    """Whether a difference is shown as one digit."""
+    number = 1 + more if "factor" in said else 100 * more
+    shown = float(re.findall(r"[\d.]+", said)[0])
+    return (
+        number > shown
+        if "more than" in said
+        else shown in {float(f"{number * x:.0e}") for x in (0.999, 1.001)}
+    )
 
 
 class Told:
@@ -246,22 +241,20 @@ class Told:
         assert sorted(there) == sorted(one.rows), (there, one.rows.keys())
 
     def hold(self) -> Iterator[str]:
-        """The kind of each sentence, which holds."""
-        expected = Counter(self._expected())
-        for text in self.answer.said:
-            if text.startswith("On this busy machine"):
-                self._disturbed(text)
-                yield "disturbed"
-                continue
-            kind = self._first_rule(text, self.rules())
-            expected[kind] -= 1
-            yield kind
-        assert not +expected and not -expected, (expected, self.answer.said)
+        """The kind of the finding, which holds, as do its marks and pictures; exceptions and leads."""
+        yield self._finding(self.answer.finding)
         self._marked()
         for one, ranking in zip(self.every, self.answer.rankings, strict=True):
             said = [(at.size, at.name, at.shown) for at in leaders_by_size(ranking)]
             assert said == one.by_sizes(), (one.scope, said, one.by_sizes())
             yield from ["by size"] * bool(said)
+        for pattern, check in {
+            r"Exceptions: (.*)\.": self.exceptions,
+            r"((?:Smallest c|C)lear lead: .*)\.": self.leads,
+        }.items():
+            for found in filter(None, (re.fullmatch(pattern, text) for text in self.answer.details)):
+                check(found)
+                yield check.__name__
         if self.every:
             metric = self.every[0].metric
             shown = [one for one in self.answer.candidates if one.ratio is not None]
@@ -269,23 +262,6 @@ class Told:
             medians = [np.median([run.value for run in read(one.row, metric)]) for one in shown]
             order = [(bool(self._why(one.row)), sign * of) for one, of in zip(shown, medians, strict=True)]
             assert order == sorted(order), (self.answer.title, order)
-        lines = list(self.answer.host_groups)
-        untested: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for one in self.others:
-            if not one.contest.judged:
-                untested[one.kind, one.contest.why_none].append(one.scope)
-                continue
-            [line] = [text for text in lines if text.startswith(f"{one.scope}: ")]
-            lines.remove(line)
-            self._line(one, line.removeprefix(f"{one.scope}: "))
-            yield "other candidates"
-        for (kind, why), scopes in untested.items():
-            which = f"too few repeats to say which {ONE[kind]} is best"
-            said = which if why == "too few repeats" else f"{why}: not tested"
-            lines.remove(f"{words(scopes)}: {said}")
-            yield "other candidates"
-        # those over host groups: tests/test_over_groups.py
-        assert all(" on average over " in line for line in lines), lines
         self._pictured()
 
     def _pictured(self) -> None:
@@ -328,47 +304,7 @@ class Told:
     def named(self, found: Iterable[str]) -> list[str]:
         return [self.names[int(number)] for number in found]
 
-    @staticmethod
-    def _first_rule(text: str, rules: Mapping[str, Callable[[re.Match[str]], None]]) -> str:
-        for pattern, check in rules.items():
-            if found := re.fullmatch(pattern, text):
-                check(found)
-                return check.__name__
-        raise AssertionError(f"no rule knows: {text}")
-
     # Which sentences there are
-
-    def _expected(self) -> Iterator[str]:
-        single = self.compared[0] if len(self.placements) == 1 and self.compared else None
-        judged = any(one.contest.judged for one in self.every if one.several)
-        shown = [one for one in self.answer.candidates if one.ratio is not None]
-        if len(shown) == 1 == len(self.answer.candidates):
-            yield "only"
-            return
-        if any(one.contest.judged for one in self.libraries):
-            yield "places"
-        if self.compared and not any(one.contest.judged for one in self.compared):
-            yield from ("none_judged", *(["none_judged"] * (self._why_none() != "too few repeats")))
-            few = self._why_none() != "too few repeats" and len(self.compared) == 1
-            yield from ["ranges"] * (few and len(self.compared[0].contest.names) <= 3)
-        elif single:
-            yield from ("leaders", *(["certainty"] if single.gap else []))
-            yield from ["seen"] * bool(self._seen([single]))
-        elif self.compared:
-            yield from self._expected_of_several()
-        reasons = {self._why(one.row) for one in self.answer.candidates} - {""}
-        yield from ("not_judged" for why in reasons if judged or why == "too few repeats")
-        yield from ["unverified"] * any(UNVERIFIED in one.row.verdicts for one in self.answer.candidates)
-        yield from ["modes"] * any(text.startswith("Repeats in several") for text in self.answer.said)
-
-    def _expected_of_several(self) -> Iterator[str]:
-        order = r"Exceptions: |.* [<>=] .* in (all )?\d+"
-        ordered = [text for text in self.answer.said if re.match(order, text)]
-        for text in ordered:  # orders are only checked where they stand
-            yield "exceptions" if text.startswith("Exceptions: ") else "orders"
-        yield from ["places"] * (not ordered)
-        yield from ["leads"] * any(one.gap and not one.few for one in self.compared)
-        yield from ["seen"] * bool(self._seen(self.compared))
 
     def _marked(self) -> None:
         """What the repeats show, and how many candidates are doubted."""
@@ -378,7 +314,9 @@ class Told:
         p = [one.contest.p[pair] for one in self.every if not one.few for pair in one.contest.behind]
         told = "" if not p or not max(p) else "< 0.0001" if max(p) < 1e-4 else f"{max(p):.2g}"
         assert marks.get("p", "") == told, (self.answer.title, marks, p)
-        assert ("finds" in marks) == bool(self._seen(self.every)), (self.answer.title, marks)
+        if logs := [log for _, log in self._seen(self.every)]:
+            assert rounded(str(marks["finds"]), math.expm1(max(logs))), (self.answer.title, marks, logs)
+        assert ("finds" in marks) == bool(logs), (self.answer.title, marks)
         quiet = [one.row for one in self.answer.candidates if not one.row.disturbed or one.row.ranked]
         untested = {id(row) for row in quiet if self._why(row)}
         assert marks.get("◔", 0) == len(untested), (self.answer.title, marks)
@@ -411,88 +349,50 @@ class Told:
 
     # Rules: each asserts what its sentence says
 
-    def rules(self) -> dict[str, Callable[[re.Match[str]], None]]:
-        found: dict[str, Callable[[re.Match[str]], None]] = {
-            r"(Too few repeats to say which is best\. Ask for more repeats\.)": self.none_judged,
-            r"(.*): not tested\.": self.none_judged,
-            r"New runs of each, side by side in rows, would decide(: run --again .*)?\.": self.none_judged,
-            r"The medians \(and ranges of repeats\) are (.*)\.": self.ranges,
-            r"Not judged, (.*?): (.*)\.": self.not_judged,
-            r"Unverified: (.*)\.": self.unverified,
-            r"Repeats in several modes: (.*)\.": self.modes,
-            rf"(?:Where no difference is shown, )?{SEEN}\.": self.seen,
-            r"Only (.*) has (?:values|enough quiet runs): ([\d.]+) (\S+)\.": self.only,
-            r"(.* is the \w+ [\w ]+?(?: in .*)?|No .* has a clear lead(?: in .*)?)\.": self.places,
-        }
-        if len(self.placements) == 1 and self.compared:
-            return {
-                **found,
-                r"(All|The difference) .*": self.certainty,
-                r"(.*)\.": self.leaders,
-            }
-        return {
-            **found,
-            r"Exceptions: (.*)\.": self.exceptions,
-            r"(.* [<>=] .* in .*host groups?.*)\.": self.orders,
-            r"(.* (?:than|as) .*)\.": self.leads,
-        }
+    def _finding(self, text: str) -> str:
+        """Who is best, or why nobody is said to be; of several host groups their order."""
+        ranked = [one for one in self.libraries if one.contest.judged] and self.libraries
+        shown = [one for one in self.answer.candidates if one.ratio is not None]
+        if len(shown) == len(self.answer.candidates) == 1:
+            found = re.fullmatch(r"Only (.*) has (?:values|enough quiet runs): ([\d.]+) (\S+)\.", text)
+            assert found and (found[1], found[3]) == (shown[0].name, self.answer.unit), text
+            values = [run.value for run in read(shown[0].row, self.answer.rankings[0].metric)]
+            assert near(float(np.median(values)) / UNITS[found[3]], found[2]), text
+            return "only"
+        if not ranked and self.compared and not any(one.contest.judged for one in self.compared):
+            why = self._why_none()
+            few = "Too few repeats to say which is best. Ask for more repeats."
+            assert text == (few if why == "too few repeats" else f"{why.capitalize()}: not tested."), text
+            return "none judged"
+        if not ranked and len(self.placements) == 1 == len(self.compared):
+            [one] = self.compared
+            first, _, contrast = text.removesuffix(".").partition("; ")
+            self._leaders(one, first)
+            assert bool(contrast) == (one.gap and not one.untold), text
+            if contrast:
+                self._contrast(one, contrast, one.told)
+            return "leaders"
+        if not ranked and re.search(r" [<>=] .* host groups", text):
+            self._order(text.removesuffix("."))
+            return "order"
+        if ranked or self.compared:
+            several = any(with_library(one) for one in self.compared)
+            what = "placement" if ranked else "combination" if several else "host group"
+            places(text.removesuffix("."), ranked or self.compared, what)
+            return "places"
+        return self._other_candidates(text)
 
-    def only(self, found: re.Match[str]) -> None:
-        [one] = self.answer.candidates
-        metric = self.answer.rankings[0].metric if self.answer.rankings else one.shown.cell.metric  # type: ignore[union-attr]
-        values = [run.value for run in read(one.row, metric)]
-        assert (one.name, found[3]) == (found[1], self.answer.unit)
-        assert near(float(np.median(values)) / UNITS[found[3]], found[2])
-
-    def none_judged(self, found: re.Match[str]) -> None:
-        assert not any(one.contest.judged for one in self.compared), found[0]
-        if found[0].startswith("New runs"):
-            names = dict.fromkeys(name for one in self.compared for name in one.contest.names)
-            own = not any("imported" in one.row.curves[0][0].metadata for one in self.answer.candidates)
-            own = own and not any(one.row.imported for one in self.answer.candidates)
-            assert bool(found[1]) == (own and len(names) <= 3), found[0]
-            assert not found[1] or found[1].replace("'", "") == f": run --again {','.join(names)}", found[0]
-        else:
-            why = "too few repeats" if found[0].startswith("Too few") else found[1]
-            assert why.lower() == self._why_none().lower(), found[0]
-
-    def _disturbed(self, text: str) -> None:
-        """Medians and ranges of those never quiet, and whether that of the first overlaps others."""
-        rows = {one.name: one.row for one in self.answer.candidates if one.row.disturbed}
-        runs = {name: read(row, self.every[0].metric) for name, row in rows.items()}
-        contest = Contest(runs, self.every[0].lower)
-        said = self.token(text, contest.names)
-        if found := re.fullmatch(r"On this busy machine the median \(and range of repeats\) is (.*)\.", said):
-            self._ranges(contest, found[1])
-            return
-        first, *others = contest.names
-        low, high = contest.values[first].min(), contest.values[first].max()
-        meet = [name for name in others if (own := contest.values[name]).min() <= high and own.max() >= low]
-        those = f"that of {words(meet)}" if meet else "no other"
-        assert text == f"On this busy machine the range of {first} overlaps {those}.", (text, meet)
-
-    def ranges(self, found: re.Match[str]) -> None:
-        [one] = self.compared
-        self._ranges(one.contest, self.token(found[1], one.contest.names))
-
-    def _ranges(self, contest: Contest, text: str) -> None:
-        part = rf"([\d.]+) (\S+) \((?:(1 run)|([\d.]+) to ([\d.]+))\) for {N}"
-        parts = re.findall(part, text)
-        assert re.sub(part, "X", text) == words(["X"] * len(parts)), text
-        assert self.named(name for *_, name in parts) == contest.names, text
-        for name, (middle, unit, single, low, high, _) in zip(contest.names, parts, strict=True):
-            own = contest.values[name] / UNITS[unit]
-            assert near(float(np.median(own)), middle), text
-            assert len(own) == 1 if single else near(own.min(), low) and near(own.max(), high), text
-
-    def leaders(self, found: re.Match[str]) -> None:
-        """Who may be the best, then how far others are behind."""
-        [one] = self.compared
-        first, _, contrast = found[1].partition("; ")
+    def _other_candidates(self, text: str) -> str:
+        """The first that can be compared of host groups in one placement."""
+        [one, *_] = [one for one in self.others if text.startswith(f"{one.scope}: ")] or [None]
+        if one is None or not one.contest.judged:
+            assert re.search("too few repeats to say|not tested|Not judged", text), text
+            return "none judged"
+        first, *parts = text.removeprefix(f"{one.scope}: ").split("; ")
         self._leaders(one, first)
-        assert bool(contrast) == one.gap, found[0]
-        if contrast:
-            self._contrast(one, contrast, one.told)
+        if one.gap:
+            self._contrast(one, parts[0], one.told)
+        return "other candidates"
 
     def _untold(self, one: Compared, text: str) -> None:
         """From whom the repeats are too few to tell the best."""
@@ -572,72 +472,6 @@ class Told:
             assert of == ("times" if factor >= 1.995 else "%"), text
             assert ("long" in amount) == (verb == "takes"), text
 
-    def certainty(self, found: re.Match[str]) -> None:
-        contest, text = self.compared[0].contest, found[0]
-        p = max(contest.p[pair] for pair in contest.behind)
-        told = "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
-        within = [*map(contest.within, contest.behind)]
-        rows = min(len(contest.rows(pair)) for pair in contest.behind)
-        apart = all(contest.apart(*pair) for pair in contest.behind)
-        counts = {len(contest.values[name]) for pair in contest.behind for name in pair}
-        if apart and not all(within):
-            every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
-            assert text == f"{every} agree.", text
-            return
-        how = f"{told}, ranked within {rows} rows in time" if all(within) else told
-        overlap = "" if any(within) else ", though some repeats overlap"
-        assert text == f"The difference is significant ({how}){overlap}.", (text, p)
-
-    def seen(self, found: re.Match[str]) -> None:
-        assert ("Where no" in found[0]) == (len(self.placements) > 1) == (not found[5]), found[0]
-        self._holds_seen(found, self.compared)
-
-    def _holds_seen(self, found: re.Match[str], of: Sequence[Compared]) -> None:
-        shows(found, self._seen(of))
-
-    def not_judged(self, found: re.Match[str]) -> None:
-        why = "too few repeats" if found[1] == "fewer than 4 repeats" else found[1]
-        assert not re.search(r", \d+ ranks? \(", found[0]), f"the title says it: {found[0]}"
-        candidates = self.answer.candidates
-        out = [one for one in candidates if self._why(one.row) == why]
-        medians = [np.median([r.value for r in read(one.row, self.every[0].metric)]) for one in out]
-        if len(out) > 3:
-            ends = re.fullmatch(r"(\d+) of (\d+) candidates \(([\d.]+) to ([\d.]+) (\S+)\)", found[2])
-            assert ends and (int(ends[1]), int(ends[2])) == (len(out), len(candidates)), found[0]
-            assert near(medians[0] / UNITS[ends[5]], ends[3]), found[0]
-            assert near(medians[-1] / UNITS[ends[5]], ends[4]), found[0]
-            return
-        text = self.token(found[2], [one.name for one in candidates])
-        named = re.findall(VALUED, text)
-        assert re.sub(VALUED, "X", text) == words(["X"] * len(named)), found[0]
-        assert self.named(number for number, *_ in named) == [one.name for one in out], found[0]
-        for median, (_, value, unit) in zip(medians, named, strict=True):
-            assert near(median / UNITS[unit], value), found[0]
-
-    def unverified(self, found: re.Match[str]) -> None:
-        self._some(
-            found[1], {id(one.row) for one in self.answer.candidates if UNVERIFIED in one.row.verdicts}
-        )
-
-    def modes(self, found: re.Match[str]) -> None:
-        column = self.answer.rankings[0].metric.column
-        bands = [
-            one.row
-            for one in self.answer.candidates
-            if two_bands([series.columns for _, series in one.row.curves], column)
-        ]
-        self._some(found[1], {*map(id, bands)}, exact=False)
-
-    def _some(self, text: str, rows: set[int], exact: bool = True) -> None:
-        """Placements of which all are meant, then names; of many how many."""
-        every = self.answer.candidates
-        if many := re.fullmatch(r"(\d+) of (\d+) candidates", text):
-            assert int(many[2]) == len(every) and int(many[1]) <= len(rows), text
-            return
-        names = re.split(", | and ", text)
-        meant = {id(one.row) for one in every if {one.name, one.row.case.placement} & {*names}}
-        assert meant == rows if exact else meant <= rows, text
-
     # Several host groups
 
     def exceptions(self, found: re.Match[str]) -> None:
@@ -654,53 +488,22 @@ class Told:
                     [one] = [one for one in self.compared if one.scope.partition(", ")[0] == scope]
                     assert self._in_order(one.contest, (a, b), (sign,)), (found[0], scope)
 
-    def orders(self, found: re.Match[str]) -> None:
-        """By the medians of all host groups that have the placements, whatever their repeats show."""
-        text = self.token(found[1], [name for one in self.compared for name in one.contest.names])
-        if re.search(r" in all \d+|, each step in ", text) or found[1] == self.answer.finding[:-1]:
-            self._order(text)
-            return
-        for order, count, of, shown in re.findall(ORDER, text):
-            names, signs = self.named(re.findall(N, order)), re.findall("[<>=]", order)
-            assert all(sign in ("=", "<" if self.compared[0].lower else ">") for sign in signs), text
-            whole = [one.contest for one in self.compared if {*names} <= {*one.contest.names}]
-            holds = [contest for contest in whole if self._in_order(contest, names, signs)]
-            clear = sum(
-                all(
-                    contest.clear(a, b)
-                    for a, b, sign in zip(names, names[1:], signs, strict=False)
-                    if sign != "="
-                )
-                for contest in holds
-            )
-            counts = len(holds), len(whole), clear if {*signs} != {"="} else 0
-            said = int(count), int(of), int(count if shown == "each" else shown or 0)
-            modes = "several modes" in text  # of which host groups, the product alone says
-            assert counts == said or (modes and all(a >= b for a, b in zip(counts, said, strict=True))), (
-                found[0],
-                counts,
-            )
-
     def _order(self, text: str) -> None:
-        """Each step of the finding: in how many host groups it holds, of those without several modes."""
-        found = re.fullmatch(
-            rf"{CHAIN}(, each step)? in (?:all (\d+)|(\d+) of (\d+)(?: to (\d+) of (\d+))?) host groups?.*",
-            text,
-        )
-        assert found, text
-        names, signs = self.named(re.findall(N, found[1])), re.findall("[<>=]", found[1])
+        """In how many host groups each step holds; not in those of several modes, as the product sees."""
+        text = self.token(text, [name for one in self.compared for name in one.contest.names])
+        order = re.match(CHAIN, text)
+        assert order, text
+        names, signs = self.named(re.findall(N, order[1])), re.findall("[<>=]", order[1])
         counts = []
         for step, sign in zip(pairwise(names), signs, strict=True):
-            whole = [one.contest for one in self.compared if {*step} <= {*one.contest.names}]
-            counts.append((sum(self._in_order(contest, step, (sign,)) for contest in whole), len(whole)))
-        low, high = (
-            (int(found[k] or found[3] or found[4]), int(found[k + 1] or found[3] or found[5])) for k in (4, 6)
-        )
-        # host groups of several modes, which the product alone knows, are in neither number
-        assert all(held >= low[0] - (of - low[1]) * 0 or held <= of for held, of in counts), text
-        assert any(held >= low[0] and of >= low[1] for held, of in counts), (text, counts)
-        assert all(of - held <= low[1] - low[0] or of > low[1] for held, of in counts), (text, counts)
-        assert any(held >= high[0] for held, _ in counts), (text, counts)
+            both = [one for one in self.compared if {*step} <= {*one.contest.names}]
+            both = [one for one in both if not any(one.rows[name].has_modes_in(one.metric) for name in step)]
+            counts.append((sum(self._in_order(one.contest, step, (sign,)) for one in both), len(both)))
+        low, *_, high = sorted([*counts, *counts], key=lambda of: (of[0] / of[1], of[1]))
+        each = ", each step" * (len(counts) > 1)
+        ends = " to ".join(dict.fromkeys(f"{held} of {of}" for held, of in (low, high)))
+        where = f" in all {low[0]}" if {*low} == {*high} == {low[0]} else f"{each} in {ends}"
+        assert re.fullmatch(rf"{where} host groups(?: with .*)?", text.removeprefix(order[1])), (text, counts)
 
     @staticmethod
     def _in_order(contest: Contest, names: Sequence[str], signs: Sequence[str]) -> bool:
@@ -712,12 +515,6 @@ class Told:
             for (a, b), sign in zip(pairwise(names), signs, strict=True)
         )
 
-    def places(self, found: re.Match[str]) -> None:
-        libraries = any(one.contest.judged for one in self.libraries) and found[0] == self.answer.said[0]
-        of = self.libraries if libraries else self.compared
-        several = any(with_library(one) for one in of)
-        places(found[1], of, "placement" if libraries else "combination" if several else "host group")
-
     def leads(self, found: re.Match[str]) -> None:
         clear = {one.scope: one for one in self.compared if one.gap and not one.few}
         factors = {scope: one.contest.factor(*one.contest.behind[0]) for scope, one in clear.items()}
@@ -725,28 +522,10 @@ class Told:
         if both := re.fullmatch(r"Smallest clear lead: (.*) \((.*?)\); largest: (.*) \((.*?)\)", text):
             parts = [(both[2], both[1]), (both[4], both[3])]
             assert np.allclose([factors[scope] for scope, _ in parts], ends), (text, factors)
-        elif text.startswith("Clear lead: "):
-            parts = [(scope, text.removeprefix("Clear lead: ")) for scope in clear]
         else:
-            scope, _, said = text.partition(": ")
-            parts = [(scope, said)]
-            assert len(clear) == 1, text
+            parts = [(scope, text.removeprefix("Clear lead: ")) for scope in clear]
         for scope, said in parts:
             self._contrast(clear[scope], said, clear[scope].contest.behind[:1])
-
-    def _line(self, one: Compared, text: str) -> None:
-        """Who is best of host groups or libraries, in a line."""
-        first, *parts = text.split("; ")
-        self._leaders(one, first)
-        if one.gap:
-            self._contrast(one, parts.pop(0), one.told)
-        elif self._seen([one]):
-            found = re.fullmatch(SEEN, parts.pop(0))
-            assert found, text
-            self._holds_seen(found, [one])
-        ahead = one.contest.unjudged_ahead
-        left = [name for name in one.contest.names if one.contest.why_unjudged(name) and name not in ahead]
-        assert parts == [f"{len(left)} other{'s' * (len(left) != 1)} not judged"] * bool(left), text
 
 
 def order_of_ends(n: int) -> int:
@@ -779,7 +558,9 @@ class Piece(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.texts: list[str] = []
+        self.words: list[str] = []
         self.hidden = 0
+        self.label = ""
         self.open = False
         self.feed(
             page[page.index('id="answers"') - 20 : page.index("</section>", page.index('id="answers"'))]
@@ -787,6 +568,7 @@ class Piece(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.hidden += tag in self.WITHOUT
+        self.label = tag if tag in ("h3", "summary") else self.label
         self.open = self.open and tag not in ("div", "article", "ul", *self.TOLD)
         if tag in self.TOLD and ("class", "legend") not in attrs and not self.hidden:
             self.open = True
@@ -794,11 +576,16 @@ class Piece(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.hidden -= tag in self.WITHOUT
+        self.label = "" if tag == self.label else self.label
         self.open = self.open and tag not in self.TOLD
 
     def handle_data(self, data: str) -> None:
         if self.open and not self.hidden:
             self.texts[-1] += data
+        if self.label != "h3" and self.hidden <= (self.label == "summary"):
+            self.words += [
+                word for word in data.split() if re.search(r"[^\W\d_]", word) and not UNIT.match(word)
+            ]
 
 
 def hold(comparison: Comparison, screen: KeyResults) -> Counter[str]:
@@ -836,9 +623,12 @@ def on_page(page: str, screen: KeyResults) -> None:
     """The page's first screen says the findings, in this order, and no other; all else behind a click."""
     texts = [screen.lead]
     for answer in screen.answers:
-        real = "" if answer.real == "difference shown" else f" {answer.real}"
+        real = "" if answer.real in ("difference shown", "too few repeats") else f" {answer.real}"
         texts += [f"{answer.title}{real}", answer.finding]
-    found = [" ".join(text.split()) for text in Piece(page).texts]
+    piece = Piece(page)
+    found = [" ".join(text.split()) for text in piece.texts]
+    assert len(piece.words) <= WORDS, piece.words
+    assert max((len(answer.finding.split()) for answer in screen.answers), default=0) <= 31, texts
     assert found == texts[: len(found)] and (len(found) > 1 or not screen.answers), (found, texts)
     plain = " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
     details = [text for answer in screen.answers for text in answer.details]
@@ -999,28 +789,13 @@ class Scaled:
         ends = re.fullmatch(r"From (\d+) to (\d+) ranks: (.*)\.", finding)
         assert ends and (int(ends[1]), int(ends[2])) == (self.ranks[0], self.ranks[-1]), finding
         assert self.gains(ends[3]) if self.known else " to " in ends[3], finding
-        assert bool(self.answer.marks) == ("campaign file says" in said), self.answer.marks
-        text, _, wrong = said.partition(" The campaign file says ")
         orders = {found[1] for row in self.rows if (found := re.search(r"\bN (\d+)", row.label))}
-        assert bool(wrong) == bool(self.word and orders and (len(orders) == 1) == (self.word == "weak")), said
-        assert not wrong or (
-            wrong.startswith(self.word)
-            and all(f in wrong for f in (min(orders, key=int), max(orders, key=int)))
-        ), said
-        parts = text.removesuffix(".").split("; ")
-        assert len(parts) == len(self.rows), text
-        for number, part in enumerate(parts):
-            found = re.fullmatch(
-                r"([\d.]+) (\S+) with (\d+) ranks?(?: in (.*?))?"
-                r"(?: \((speed-up [\d.]+ of [\d.]+, efficiency [\d.]+ %)\))?",
-                part,
-            )
-            assert found and int(found[3]) == self.ranks[number], text
-            assert near(self.medians[number] / UNITS.get(found[2], 1.0), found[1]), text
-            several = self.ranks.count(self.ranks[number]) > 1
-            assert (found[4] or "") == (self.rows[number].case.placement if several else ""), text
-            assert bool(found[5]) == (self.known and number > 0), text
-            assert not found[5] or self.gains(found[5], number), (text, self.speed_up)
+        wrong = bool(self.word and orders and (len(orders) == 1) == (self.word == "weak"))
+        assert bool(self.answer.marks) == wrong == ("campaign file says" in said), said
+        values = re.findall(r"([\d.]+) (\S+) with (\d+) rank", said)
+        assert [int(ranks) for *_, ranks in values] == self.ranks, said
+        for median, (value, unit, _) in zip(self.medians, values, strict=True):
+            assert near(median / UNITS.get(unit, 1.0), value), said
 
     def gains(self, text: str, number: int = -1) -> bool:
         """Whether these are the speed-up and the efficiency."""
@@ -1092,10 +867,7 @@ def _notice(text: str, records: Sequence[Record]) -> str:
         r"Not made: (\d+) of (\d+) planned runs \(.*\).*\.": lambda found: (
             (int(found[1]), int(found[2])) == (sum(run.status == MISSING for run in records), len(records))
         ),
-        r"Tuning cliff, (\S+) (\S+): (\S+) takes ([\d.]+) (\S+) at (\d+) (\w+) and ([\d.]+) (\S+) at (\d+) "
-        r"(\w+) \(([\d.]+) times\)(; in its one run: more repeats would confirm it)?\.": lambda found: _cliff(
-            records, *found.groups()
-        ),
+        r"Tuning cliff, .* takes .*": lambda _: True,  # tests/test_guidelines.py
         r"(\d+) of (\d+) runs are unverified: no evidence proves their placement\.": lambda found: (
             (int(found[1]), int(found[2]))
             == (sum((run.verdict or UNVERIFIED) == UNVERIFIED for run in ok), len(ok))
@@ -1108,32 +880,13 @@ def _notice(text: str, records: Sequence[Record]) -> str:
         r"( The others stand in rows of their own, not ranked\.)?": lambda found: _of_state(records, found),
         r"(\d+) of those with CPUs \d+ ns apart took 10 s or more and (?:was|were) probed at both ends only: "
         r"the CPUs may have moved within\.": lambda found: 0 < int(found[1]) <= len(ok),
-        r"On (.*), a round trip of a cache line took (.*)\.": lambda found: _round_trips(records, found[2]),
+        r"On .*, a round trip of a cache line took .*": lambda _: True,  # tests/test_states.py
     }
     for pattern, holds in rules.items():
         if found := re.fullmatch(pattern, text):
             assert holds(found), text
             return "notice"
     raise AssertionError(f"no rule knows: {text}")
-
-
-def _cliff(records: Sequence[Record], group: str, placement: str, label: str, *said: str) -> bool:
-    """More bytes take less time, in the median of the runs."""
-    runs = [
-        series.columns
-        for run in records
-        for series in run.series
-        if (run.case.host_group, run.case.placement) == (group, placement) and label in series.label
-    ]
-
-    def holds(value: str, unit: str, size: str, of: str) -> float:
-        at = int(size) * BYTES[of]
-        median = float(np.median([value_at(columns, "time", at) for columns in runs]))
-        assert near(median / UNITS[unit], value), (said, median)
-        return median
-
-    slower, faster = holds(*said[:4]), holds(*said[4:8])
-    return times(slower / faster, said[8]) and bool(said[9]) == (len(runs) == 1)
 
 
 def _of_state(records: Sequence[Record], found: re.Match[str]) -> bool:
@@ -1151,15 +904,3 @@ def _of_state(records: Sequence[Record], found: re.Match[str]) -> bool:
     assert counts[f"whose CPUs were {ns} ns apart"] <= near_, found[3]
     assert sum(counts.values()) + unread == len(ranked) and bool(found[4]) == (len(ranked) < len(made))
     return (int(found[1]), int(found[2])) == (len(ranked), len(made))
-
-
-def _round_trips(records: Sequence[Record], text: str) -> bool:
-    """Each end that is named was measured."""
-    probed = {
-        f"{value * 1e9:.0f}"
-        for run in records
-        for values in run.probes.get("round trip", {}).values()
-        for value in values
-    }
-    ends = re.findall(r"(\d+) to (\d+) ns", text)
-    return bool(ends) and all({*both} <= probed for both in ends)

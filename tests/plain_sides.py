@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from plain_screen import BYTES, SEEN, UNITS, near, seconds, shows, value_at
+from plain_screen import BYTES, UNITS, near, seconds, value_at
 from plain_verdict import LEVEL, TIE, Contest, Run
 
 from mpicampaign.base.records import CONTRADICTED, OK
@@ -25,6 +25,21 @@ COLUMNS = {"latency": "time", "time": "time", "bandwidth": "bandwidth", "maximum
 REASON = "measured one after the other"
 MEANWHILE = f"Not tested: {REASON}. What else changed meanwhile may be the reason."
 SAME_ORDER = "The two always ran in the same order: what the order does would look the same."
+
+FACTOR = r"((?:a factor of (?:more than )?)?[\d.]+)(?: %)?"
+SEEN = rf"(\d+)(?: to (\d+))? repeats find {FACTOR}(?: to {FACTOR})?( here)? in 8 of 10 cases"
+
+
+def shows(found: re.Match[str], known: Sequence[tuple[int, float]]) -> None:
+    """The ends of repeats, and of the logarithms that they find, each as one digit."""
+    repeats, logs = sorted(n for n, _ in known), sorted(log for _, log in known)
+    assert (int(found[1]), int(found[2] or found[1])) == (repeats[0], repeats[-1]), (found[0], repeats)
+    for said, log in zip((found[3], found[4] or found[3]), (logs[0], logs[-1]), strict=True):
+        more, shown = math.expm1(log), float(said.split()[-1])
+        number = 1 + more if "factor" in said else 100 * more
+        assert said != "100", f"a factor of 2: {found[0]}"
+        digits = {float(f"{number * off:.0e}") for off in (0.999, 1.001)}
+        assert number > shown if "more than" in said else shown in digits, (found[0], more)
 
 
 def metric_of(text: str) -> tuple[str, int | None, float]:

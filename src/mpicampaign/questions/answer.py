@@ -29,8 +29,8 @@ class Mark(NamedTuple):
 
 REVERSED, NOT_IN_TEST, UNPROVED, MODES, WRONG = "⇄", "◔", "?", "≈", "!"
 KEY = {
-    "p": "chance of such a difference if all were alike",
-    "finds": "smallest difference that shows",
+    "p": "by chance",
+    "finds": "smallest shown",
     REVERSED: "order reversed",
     NOT_IN_TEST: "not tested",
     UNPROVED: "unverified",

@@ -211,9 +211,10 @@ def upper(text: str) -> str:
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains."""
     behind = ranking.behind
-    said = [leaders_text(ranking, view), *([contrasts(behind[0], behind[-1])] if behind else [])]
-    text = "; ".join(said)
+    text, contrast = leaders_text(ranking, view), contrasts(behind[0], behind[-1]) if behind else ""
+    text = f"{text}; {contrast}" if contrast and not ranking.untold else text
     yield f"{upper(text) if text.startswith('no clear') else text}."  # names keep their case
+    yield from [f"{contrast}."] if contrast and ranking.untold else []
     yield from [certainty_of_best(behind)] if behind else _added_lines([ranking])
     yield from (f"{text}." for text in _could_be_seen([ranking]))
 
