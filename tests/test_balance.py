@@ -10,10 +10,9 @@ import pytest
 
 from mpicampaign.base.records import BLAS, QUIET, REFERENCE_BLAS, Record, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
+from mpicampaign.compare.findings import NOT_COMPARABLE
 from mpicampaign.compare.rows import Row
 from mpicampaign.questions.public_systems.find_table import FILE
-from mpicampaign.show.cells import placement_name
 from mpicampaign.show.sentences import note_text
 
 PUBLISHED = ("random ring bandwidth per process", "HPL rate per process", "random ring / HPL")
@@ -92,17 +91,6 @@ def notes(row: Row, kind: str) -> list[str]:
 
 
 TWO_SIZES = [hpcc(repeat, order) for order in (1000, 2000) for repeat in (1, 2, 3)]
-
-
-def test_hpl_whose_rate_still_rises_gives_an_upper_limit_that_is_not_ranked() -> None:
-    small = [hpcc(repeat, 1000, hpl=6.5e9) for repeat in (1, 2, 3)]
-    [row] = balances(*small, *(hpcc(repeat, 2000) for repeat in (1, 2, 3)))
-    rises = "at most: HPL's rate rises by 6 % from N 1000 to 2000: both are too small"
-    assert notes(row, AT_MOST) == [rises]
-    assert not row.ranked
-    assert row.unranked
-    table = compare(small).tables[-1]
-    assert placement_name(table, row) == "SHM, N 2000, OpenBLAS 0.3.21, at most"
 
 
 def test_reference_blas_is_refused() -> None:

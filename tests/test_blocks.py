@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +15,8 @@ from test_cluster_jobs import Cluster, leave
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import fewest_blocks
-from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.base.selection import RunSelection
-from mpicampaign.campaign.designs import Design
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
 from mpicampaign.jobs.drafts import PlanMachine
@@ -29,7 +25,7 @@ from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
 from mpicampaign.run.cluster_jobs import GRACE_SECONDS
 from mpicampaign.run.conditions import MachineWithResults
-from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, DesignState, Made
+from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
 from mpicampaign.verdicts.blocks import compare_blocks, ratio
 from mpicampaign.verdicts.rank_tests import signed_ranks
 
@@ -198,25 +194,6 @@ def test_check_warns_of_blocks_that_can_show_nothing(tmp_path: Path, entry: str,
     with pytest.raises(UserError, match="blocks take a number of repeats"):
         base = f"{BASE}node_hours_cap: 100\n"
         plan_of(tmp_path, f"{TCP}, blocks: reference, repeats: until known", base=base)
-
-
-def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> None:
-    made = block(1, TCP=LEFT_RUN) | block(5, TCP=LEFT_RUN)
-    one_more: Callable[..., dict[Case, int]] = lambda cases: {each.case: 2 for each in cases}  # noqa: E731
-    plan = plan_of(tmp_path, TWO, machine=replace(with_runs(made), blocks=one_more))
-    assert numbers(plan, "PingPong") == [1, 2, 3, 4, 5, 6] and numbers(plan, "Exchange") == [1, 2, 3, 4, 5]
-    assert all(run_path(run.kept, run.repeat, run.identity) in run.part for run in plan.runs)
-    assert {len(run.part) for run in plan.runs} == {2}
-    left = [(run.case.placement, run.case.benchmark, run.repeat) for run in plan.runs if run.closed]
-    assert left == [("TCP", "PingPong", 1), ("TCP", "PingPong", 5)]
-
-
-def test_the_benchmark_that_lacks_most_says_how_far_a_design_is() -> None:
-    whole: Any = SimpleNamespace(is_complete=True)
-    state = DesignState(
-        Design("d", "", 1, {}), 60, blocks=[[whole] * 16, [whole] * 8], planned_blocks=[16, 12]
-    )
-    assert (state.complete, state.planned, state.missing) == (8, 12, 4)
 
 
 @pytest.fixture

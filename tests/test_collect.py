@@ -35,9 +35,6 @@ from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import caches, runs
 from mpicampaign.collect.caches import RECORDS_FILE, OutputsRead, RecordsRead
 from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import GIVEN_UP
-from mpicampaign.compare.tables import absence_of
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
@@ -228,21 +225,6 @@ def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
     assert "output.txt: " in line
     assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
     assert not script.output.exists()
-
-
-OUT_OF_TIME = make.series("PingPong", size=[0, 1], time=[2.5e-7, None], bandwidth=[0.0, None])
-
-
-def test_a_ping_pong_out_of_time_at_1_byte_has_a_latency_and_no_bandwidth() -> None:
-    (table,) = compare([make.run("SHM-1", repeat, OUT_OF_TIME) for repeat in range(1, 4)], [1]).tables
-    (row,) = table.rows
-    values = {metric.name: row.cell(metric).values for metric in table.metrics}
-    assert values.pop("latency at 0 B") == (2.5e-7,) * 3
-    assert set(values.values()) == {()}
-    for name in values:
-        metric = next(metric for metric in table.metrics if metric.name == name)
-        assert [note.kind for note in absence_of(row, metric)] == [GIVEN_UP]
-    assert not any(ranking.metric.column == "bandwidth" for ranking in table.rankings)
 
 
 @pytest.fixture

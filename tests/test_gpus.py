@@ -15,13 +15,12 @@ from printed_outputs import osu_table
 from test_rank_wrapper import on_node, record_topology
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS
 from mpicampaign.evidence.gpus import gpu_findings
 from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
+from mpicampaign.suites import SUITES, parse
 from mpicampaign.suites.suite import Request
 
 # As NVIDIA's driver and amdgpu describe them; the minor numbers need not be in the order of the addresses.
@@ -344,24 +343,6 @@ def test_a_gpu_of_this_machine(tmp_path: Path) -> None:
 
 MADE = Path(__file__).parent / "fixtures/made"
 WHOLE, OF_2019, OF_2022 = ((MADE / f"nccl_tests_{name}.out").read_text() for name in ("2025", "2019", "2022"))
-LAST = next(line for line in WHOLE.splitlines() if "1073741824     268" in line)
-
-
-def read_nccl(text: str, *, in_part: bool = False) -> tuple[Series, ...]:
-    assert detect_suite(text) == "nccl_tests"
-    return parse("nccl_tests", text, in_part=in_part).series
-
-
-def refused(text: str) -> str:
-    with pytest.raises(OutputError) as caught:
-        read_nccl(text)
-    return str(caught.value)
-
-
-def with_checks(text: str, out_of_place: str, in_place: str) -> str:
-    """The text with other numbers of wrong values, or other errors, in each row."""
-    row = re.compile(r"^( +\d+ +\d+ .*\S) +0(  .*\S) +0$", re.MULTILINE)
-    return row.sub(rf"\1  {out_of_place}\2  {in_place}", text)
 
 
 def test_the_program_shows_in_the_bandwidths_or_is_unknown() -> None:
@@ -383,18 +364,6 @@ def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:
     draft = draft_map([tmp_path], "old")
     names = re.findall("placement: ([^,]*), .*benchmark: all_gather}", draft)
     assert [name.endswith("-2.18.3") for name in names] == [True, False]  # the first rule that fits counts
-
-
-def test_a_size_with_wrong_values_has_no_value_and_its_reason() -> None:
-    everywhere = with_checks(WHOLE, "3", "1e+06").replace("values : 0 OK", "values : 8 FAILED")
-    assert "8 B out-of-place: 3 wrong values; 8 B in-place: 1e+06 wrong values" in refused(everywhere)
-    assert "8 B in-place: wrong values" in refused(with_checks(OF_2019, "1e+00*", "1e+00*"))
-    assert parse("nccl_tests", with_checks(WHOLE, "0", "N/A")).metadata["unchecked"] == "in-place"
-
-
-def test_rows_that_prove_themselves_stay_beside_a_damaged_one() -> None:
-    damaged = WHOLE.replace(LAST, LAST[:70])
-    assert [len(series.columns["size"]) for series in read_nccl(damaged, in_part=True)] == [3, 3]
 
 
 @pytest.mark.parametrize(

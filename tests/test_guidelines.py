@@ -134,20 +134,3 @@ def test_the_collectives_of_alaska_have_one_tuning_cliff(tmp_path: Path) -> None
         ("Allgather", 512, pytest.approx(160.55e-6)),
         (("Allgather", 1024, pytest.approx(96.72e-6)),),
     )
-
-
-@pytest.mark.parametrize(
-    ("title", "operation"),
-    [
-        ("MPI Latency", "PingPong"),
-        ("MPI All-to-All Personalized Exchange Latency", "Alltoall"),
-        ("MPI Broadcast Latency Test", "Bcast"),
-        ("MPI Reduce_scatter Latency", "Reduce_scatter"),
-        *(
-            (title, "")
-            for title in ("MPI Multi Latency", "MPI Non-blocking Allgather Latency", "MPI Bandwidth")
-        ),
-    ],
-)
-def test_operations_of_osu(title: str, operation: str) -> None:
-    assert SUITES["osu"].operation(title, {}) == operation

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import build_records as make
 import pytest
-from build_campaigns import campaign, of_debian, plan, problems_of, program_at, write_campaign
+from build_campaigns import of_debian, problems_of, program_at, write_campaign
 from conftest import ProjectCopy
 from test_charts import named_lines, texts_of
 
 from mpicampaign.base.records import BLAS
 from mpicampaign.base.units import parse_flop_rate
-from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
@@ -214,9 +213,6 @@ def test_every_figure_of_the_paper_is_there_once() -> None:
     assert [figure.number for figure in charts._FIGURES] == ["1", "2", "3", "4 to 6", "7", "8", "9"]
 
 
-GIB = 1 << 30
-
-
 def messages(
     tmp_path: Path, suite: str = "hpl", placement: dict[str, Any] | None = None, **keys: Any
 ) -> list[str]:
@@ -270,28 +266,10 @@ def test_what_cannot_run_is_refused_with_the_numbers(
     assert message in found
 
 
-def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
-    assert len(messages(tmp_path, N=0, NB=0, ndiv=1)) == 3
-
-
 def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:
     [found] = messages(tmp_path, node_memory=None)
     assert "follows from the memory of a node, which is unknown | give N, or node_memory" in found
     assert messages(tmp_path, node_memory=None, N=10**6) == []
-
-
-def benchmark_of(**parameters: str) -> Benchmark:
-    return Benchmark("HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), parameters=parameters)
-
-
-def test_parameters_and_the_file_are_part_of_the_identity() -> None:
-    plans = [
-        plan(campaign(benchmark=benchmark_of(N=order), group={"node_memory": GIB}))
-        for order in ("1000", "2000")
-    ]
-    first, second = (each.runs[0].declared for each in plans)
-    differing = {key for key in first if first[key] != second[key]}
-    assert differing == {"parameters.N", "input.HPL.dat"}
 
 
 def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:

@@ -131,7 +131,6 @@ def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) ->
 
 FIXTURES = Path(__file__).parent / "fixtures"
 HPCC = (FIXTURES / "hpcc" / "two_ranks.out").read_text()
-IMB_ENDS = "# All processes entering MPI_Finalize"
 LATENCY = osu_table("MPI Latency", "Latency (us)", [(2**k, 1.5 + k) for k in range(8)])
 BANDWIDTH = osu_table("MPI Bandwidth", "Bandwidth (MB/s)", [(2**k, 100.0 + k) for k in range(8)])
 
@@ -187,18 +186,6 @@ def test_a_failure_of_nccl_tests_ends_its_output() -> None:
 )
 def test_a_text_that_cannot_be_cut_safely_is_refused(text: str, reason: str) -> None:
     assert re.search(reason, why(text))
-
-
-def test_outputs_printed_at_the_same_time_are_refused_or_cannot_be_read() -> None:
-    begin, end = LATENCY.splitlines(keepends=True)[:6], LATENCY.splitlines(keepends=True)[6:]
-    assert "imb is closed below the title" in why(imb().replace(IMB_ENDS, LATENCY + IMB_ENDS))
-    mixed = "".join(begin) + imb().replace("# List of", "".join(end) + "# List of")
-    assert re.search(r"line \d+: not a row of the output of imb \(line 8\)", why(mixed))
-    other = BANDWIDTH.splitlines(keepends=True)
-    for at in range(1, len(other)):
-        *_, last = parts("".join(begin) + "".join(other[:at]) + "".join(end) + "".join(other[at:]))
-        with pytest.raises(OutputError):
-            parse("osu", last.to_parse)
 
 
 NIGHTS = """\

@@ -48,17 +48,6 @@ def without_last(values: list[float | None]) -> list[float | None]:
     return values[:-1] if values[-1] is None else values
 
 
-@pytest.mark.parametrize(("lost", "rows"), [(5, None), (7000, [100, 5])])
-def test_of_lengths_that_the_user_gave_only_the_last_may_be_lost(lost: int, rows: list[int] | None) -> None:
-    text, closing = (FIXTURES / "imb/own_lengths.out").read_text(), "\n# All processes"
-    text = text.replace("\n# Allreduce\n", "\n")  # one table: there is no other whose rows tell
-    first, _, end = text.partition("#-" + "-" * 63 + "\n# Benchmarking Allreduce")
-    text = first + closing + end.partition(closing)[2]
-    assert in_part("imb", text) == parse("imb", text)
-    found = in_part("imb", re.sub(rf"\n +{lost} .*", "", text))
-    assert (found and found.series[0].columns["size"]) == rows
-
-
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_is_left_of_a_cut_output_are_its_first_rows(file: Path) -> None:
     suite, text = file.parent.name, file.read_text()
@@ -114,13 +103,6 @@ def test_each_row_of_hpl_that_passed_counts() -> None:
             parse("hpl", damaged)  # an own run is due again
 
 
-def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
-    rows = [HplRow(20000, 192, 2, 2, 40.0 + k, variant) for k, variant in enumerate(("WR11R2C4", "WR11R2C8"))]
-    text = hpl_output(rows).replace("PFACT  :   Crout \n", "PFACT  :   Crout \nNBMIN  :       4        8 \n")
-    whole, cut = parse("hpl", text), parse("hpl", text[: text.index("PASSED") + 6], in_part=True)
-    assert "variant" in cut.series[0].qualifiers and is_prefix(cut, whole)
-
-
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
@@ -134,37 +116,6 @@ def test_hpl_that_says_it_changed_a_parameter_ran_with_the_changed_one() -> None
     said = "N = 20100 is no multiple of NB * Q: adjusted to 20000"
     found = parse("hpl", adjusted.replace("-" * 80, f"{'-' * 80}\n{said}", 1))
     assert found.metadata["adjusted"] == said and found.series[0].qualifiers["N"] == "20000"
-
-
-def test_components_of_hpcc_that_ended_count() -> None:
-    whole = parse("hpcc", HPCC).series[0].columns
-    cut = parse("hpcc", HPCC[: HPCC.index("End of LatencyBandwidth")], in_part=True)
-    (series,) = cut.series
-    assert cut.lacks.startswith("2 of 16 components are missing: the summary section or the closing line")
-    assert series.qualifiers == parse("hpcc", HPCC).series[0].qualifiers and series.ranks == 2
-    assert {
-        "random_access_rate",
-        "stream_triad_star",
-        "ptrans_bandwidth",
-        "fft_flops",
-    } < series.columns.keys()
-    assert not {"hpl_flops", "random_ring_latency"} & series.columns.keys()
-    for name, values in (
-        parse("hpcc", HPCC[: HPCC.index("Begin of Summary")], in_part=True).series[0].columns.items()
-    ):
-        assert (
-            values == pytest.approx(whole[name], rel=1e-3) or name == "hpl_time"
-        )  # in hundredths of a second
-
-
-@pytest.mark.parametrize("success", ["0", "1"])
-def test_a_component_of_hpcc_that_failed_has_no_value(success: str) -> None:
-    failed = HPCC.replace("131072 locations (passed)", "131072 locations (failed)", 1)
-    found = parse("hpcc", failed.replace("Success=1", f"Success={success}"), in_part=True)
-    columns = found.series[0].columns
-    assert re.match(r"1 of 16 components is missing: line \d+: a check failed", found.lacks)
-    assert columns["random_access_rate"] == [None] and columns["random_access_lcg_rate"] != [None]
-    assert columns["hpl_flops"] != [None]
 
 
 def test_nodes_with_errors_count_where_hpcc_reports_no_success() -> None:
@@ -189,16 +140,6 @@ def test_a_residual_of_dgemm_proves_both_of_its_components_wrong() -> None:
 def test_what_hpcc_never_wrote_is_no_value() -> None:
     text = re.sub(r"(SingleRandomAccess_LCG_GUPs)=\S+", r"\1=2.3189e-310", HPCC)
     assert parse("hpcc", text).series[0].columns["random_access_lcg_single_rate"] == [None]
-
-
-def test_osu_counts_down_to_the_first_wrong_value() -> None:
-    rows = [(2**k, 1.5 + k) for k in range(6)]
-    text = osu_table("MPI Latency", "Latency (us)", rows)
-    headed = text.replace("Latency (us)", "Latency (us)        Validation").replace(
-        ".50\n", ".50              Pass\n"
-    )
-    found = parse("osu", headed.replace("5.50              Pass", "5.50              Fail"), in_part=True)
-    assert found.series[0].columns["size"] == [1, 2, 4, 8] and "validation of 16 B: 'Fail'" in found.lacks
 
 
 OSU = """\

@@ -8,7 +8,7 @@ import build_records as make
 import pytest
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record
+from mpicampaign.base.records import Case, Record
 from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
@@ -28,11 +28,6 @@ def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
     return [note_text(note) for note in row.notes if note.kind == UNLIKE]
-
-
-def test_another_version_of_the_benchmark() -> None:
-    found = notes(runs(*({"version": version} for version in ["2019.6"] * 3 + ["2021.2"] * 2)))
-    assert found == ["different setups: benchmark: repeats 1-3 IMB 2019.6; repeats 4-5 IMB 2021.2"]
 
 
 @pytest.mark.parametrize(
@@ -92,9 +87,6 @@ def test_what_an_imported_run_tells() -> None:
     assert of_import({"mpi": "platform"}) == {"mpi": "platform"}
 
 
-SHARED = {OVERSUBSCRIBED: "4 ranks on 2 CPUs of n1"}
-
-
 def evidence(allowed: list[str], cores: str = "", seen: list[str] | None = None) -> Evidence:
     """Ranks of one host with their CPUs, and the cores on which they started."""
     ranks = {
@@ -119,16 +111,6 @@ def evidence(allowed: list[str], cores: str = "", seen: list[str] | None = None)
 )
 def test_evidence_of_ranks_that_share(found: Evidence, expected: str) -> None:
     assert oversubscription(found, {}) == expected
-
-
-def of_placement(placement: str, latency: float, **metadata: str) -> list[Record]:
-    return make.case_runs(placement, latency, metadata=metadata)
-
-
-def test_disturbed_runs_that_share_cores_are_named_so() -> None:
-    busy = [replace(run, metadata=SHARED, condition=DISTURBED) for run in of_placement("SHM", 9e-6)]
-    (table,) = compare([*of_placement("A", 1e-6), *busy]).tables
-    assert [row.case.placement for row in table.rows] == ["A", "SHM (oversubscribed)"]
 
 
 SHM_CASE = Case("here", "blue", "SHM-1", "PingPong")

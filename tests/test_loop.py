@@ -142,23 +142,6 @@ def names(runs: list[Run]) -> list[str]:
     return [f"{run.case.placement}{run.repeat}" for run in runs]
 
 
-def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepared = campaign(project, entry={"blocks": "all pairs"})
-    monkeypatch.setattr("mpicampaign.jobs.launchers.Job.keeps_nodes", False)
-
-    def fails_in_one(run: Run) -> None:
-        if run.case.placement == "two":
-            write_result(run)
-        else:
-            attempt = run.folder / "attempts/20260102T100000Z-1"
-            make.write_result(attempt, WAITED.format(wait=0, status=7), output=None)
-
-    runs, outcome = made_by(prepared, fails_in_one, monkeypatch)
-    assert len(runs) == 2 * 8 and not any(run.further for run in runs) and outcome.failed
-
-
 def test_the_call_ends_where_what_makes_the_runs_has_died(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,7 @@ from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 from mpicampaign.show.sentences import note_text
-from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
+from mpicampaign.suites import OutputError, parse
 from mpicampaign.suites.reading import ParsedOutput
 
 ROOT = Path(__file__).parents[1]
@@ -70,12 +70,6 @@ def test_what_is_not_a_value_is_refused_with_its_line(text: str, reason: str) ->
 
 def test_one_size_twice_is_refused() -> None:
     assert "line 2: step at 8 B a second time" in refused("8 1.5\n8 1.6\n", step=TIME)
-
-
-def test_without_a_declaration_nothing_is_read_and_nothing_is_taken_for_it() -> None:
-    with pytest.raises(OutputError, match="only with the metrics that its campaign declares"):
-        SUITES["own"].parse("rate 1\n")
-    assert detect_suite("rate 1\ndone\n") is None
 
 
 def messages(tmp_path: Path, **keys: Any) -> list[str]:

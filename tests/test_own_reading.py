@@ -119,25 +119,6 @@ def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, statu
     assert site.records()[0].status == OK
 
 
-@pytest.mark.parametrize(
-    ("status", "reason", "text"),
-    [
-        (0, "", OUTPUT + "MPI_ABORT was invoked\n"),
-        (1, "the benchmark ended with exit status 1; see stderr.txt", OUTPUT),
-        (124, "stopped at the time limit of 60 s", OUTPUT),
-        (
-            65,
-            "the benchmark ended with exit status 0, but its output is incomplete: no line matches",
-            "done\n",
-        ),
-    ],
-)
-def test_an_attempt_that_failed_stays_one(site: Site, status: int, reason: str, text: str) -> None:
-    site.end(site.runs[0] / "attempts/2026-1", text, status, reason)
-    assert set_aside_faulty(site.prepared().selected) == []
-    assert len(site.prepared().pending) == 2
-
-
 def test_the_curves_of_a_history_are_joined(site: Site) -> None:
     site.end_all()
     base = connect()

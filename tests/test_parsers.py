@@ -171,39 +171,6 @@ def test_an_osu_table_without_its_last_newline_is_whole_at_the_usual_size(larges
     assert (below_report.series, "exit code 1" in below_report.lacks) == (whole_row, True)
 
 
-def test_a_number_above_window_sizes_is_no_row() -> None:
-    assert parse("osu", OSU_WINDOWS.replace("MPI_CHAR.\n", "MPI_CHAR.\n0\n")) == parse("osu", OSU_WINDOWS)
-
-
-def test_a_value_alone_that_was_cut_is_none() -> None:
-    text = "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n             2.4"
-    assert one("osu", f"{text}1\n").columns["time"] == [pytest.approx(2.41e-6)]
-    first = osu_table("MPI Latency", "Latency (us)", [(0, 2.41)])[:-2]
-    for cut in text, first:
-        assert "lacks its two decimals" in refused("osu", f"{cut}\n")
-
-
-EPILOGUES = [
-    "2 nodes were used",
-    "1234.bat+      batch              00:00:33  COMPLETED      0:0",
-    " 1) gcc/12.2.0   2) openmpi/4.1.5",
-    "26 Nov 2026 14:52:00",
-    *("0", "1764168720", "10)"),
-    "    PID TTY\n  12345 ?        00:00:01 bash",
-]
-
-
-@pytest.mark.parametrize("below", EPILOGUES)
-def test_what_a_job_prints_at_its_end_is_no_row(below: str) -> None:
-    table = osu_table("MPI Latency", "Latency (us)", [(2**k, 1.5 + k) for k in range(8)])
-    assert parse("osu", f"{table}{below}\n") == parse("osu", table)
-    for damaged in ("256   9.50 n1 done", "256", "25", "8.50"):  # the next row
-        with pytest.raises(OutputError, match=r"row has [14] columns"):
-            parse("osu", f"{table}{damaged}\n")
-    with pytest.raises(OutputError):
-        parse("osu", table.replace("4    ", f"{below} 4 "))
-
-
 def test_start_up_times() -> None:
     series = one("osu", "# OSU MPI Init Test v7.4\nnprocs: 2, min: 271 ms, max: 279 ms, avg: 275 ms\n")
     assert series.ranks == 2
@@ -266,14 +233,6 @@ def test_imported_runs_of_unlike_linear_systems_are_cases_of_their_own() -> None
     assert names(re.sub("(?m)^(HPL_NB=|NB  ).*", "", HPCC), "") == ("HPCC", "")
 
 
-def test_hpl_with_progress_and_more_than_eight_orders() -> None:
-    """Rates of the progress are higher than the result's and say nothing about the whole."""
-    rows = [HplRow(1000 * k, 64, 1, 2, 5.0 * k**2) for k in range(1, 20)]
-    series = parse("hpl", hpl_output(rows)).series
-    assert [each.qualifiers["N"] for each in series] == [str(row.order) for row in rows]
-    assert parse("hpl", hpl_output(rows, progress=20)).series == series
-
-
 def test_skipped_tests_of_hpl_are_reported() -> None:
     text = change(change(HPL, "Finished      1", "Finished      2"), "0 tests skipped", "1 tests skipped")
     error = (
@@ -327,13 +286,6 @@ STREAM, SCALING, BABEL, CSV = (
 
 def read(text: str, *, in_part: bool = False) -> tuple[Series, ...]:
     return parse(detect_suite(text) or "", text, in_part=in_part).series
-
-
-def test_of_a_failed_number_of_threads_the_others_are_kept() -> None:
-    failed = "Failed Validation on array a[], AvgRelAbsErr > epsilon (1e-13)\n"
-    text = SCALING.replace("Number of Threads requested = 3", f"{failed}Number of Threads requested = 3")
-    labels = [series.label for series in read(text, in_part=True)]
-    assert labels[-1] == "Triad (threads 3)" and "Triad (threads 2)" not in labels
 
 
 def test_ranks_that_printed_at_once_are_one_run() -> None:

@@ -148,24 +148,6 @@ def test_a_test_case_counts_once_in_whatever_files_it_is(tmp_path: Path) -> None
     assert {record.verdict for record in records if record.status == OK} == {"unverified"}
 
 
-@pytest.mark.parametrize(
-    ("variable", "unit", "better"),
-    [
-        (Variable(1, "MB/s"), "MB/s", "higher"),
-        (Variable(1, "GBytes/sec"), "GB/s", "higher"),
-        (Variable(1, "GFLOPS"), "Gflop/s", "higher"),
-        (Variable(1, "usec"), "us", "lower"),
-        (Variable(1, "s", 10, -0.1, None), "s", "higher"),  # the reference decides
-        (Variable(1, "J", 10, None, 0.1), "J", "lower"),
-        (Variable(1, "J", 10, -0.1, 0.1), "J", ""),
-        (Variable(1, "", None, None, None), "1", ""),
-        (Variable(1, "Gb/s"), "Gb/s", "higher"),  # bits or bytes: as it is
-    ],
-)
-def test_units_and_directions(variable: Variable, unit: str, better: str) -> None:
-    assert (variable.known_unit, variable.better) == (unit, better)
-
-
 # ---- exports
 
 

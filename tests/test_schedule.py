@@ -30,6 +30,7 @@ from mpicampaign.schedule.crontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
 from mpicampaign.schedule.tick import LOCK, Work, tick
+from mpicampaign.schedule.times import is_due, missed, times_of
 
 MINUTE, HOUR = 60, 3600
 
@@ -369,3 +370,10 @@ def test_a_campaign_without_a_schedule_and_one_of_half_minutes_are_refused(proje
     refused = project.call("tick", "trivial.yaml").stderr
     assert "schedule.every: must be whole minutes" in refused
     assert "schedule.notify: secrets do not belong in a campaign file" in refused
+
+
+def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
+    made = schedule(50 * MINUTE)  # looked at every 10 minutes
+    minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
+    assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
+    assert is_due(made, None)

@@ -86,16 +86,6 @@ def test_single_runs_of_two_layouts_are_in_no_other_state() -> None:
     assert [(row.case.placement, row.counted) for row in table.rows] == [("SHM", 1), ("SHM-2", 1)]
 
 
-def test_one_odd_probe_between_two_states_makes_them_not_one() -> None:
-    near, far, odd = (100e-9, 104e-9), (185e-9, 190e-9), (140e-9, 141e-9)
-    mixed = [run(number, far if number % 4 > 1 else near) for number in range(1, 51)]
-    states = find_states(mixed)
-    assert states.names == ("100 ns apart", "200 ns apart")
-    with_odd = find_states([*mixed, run(51, odd)])
-    assert with_odd.places[0].bands == states.places[0].bands
-    assert with_odd.name_of(run(51, odd)) == UNKNOWN
-
-
 def test_values_of_several_states_are_never_together() -> None:
     mixed = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
     comparison = compare(mixed)
@@ -189,12 +179,6 @@ def test_two_sides_are_compared_in_each_state_whatever_its_middle() -> None:
     found = two_sides(Side("A", runs("nfnfnfnnnn")), elsewhere, (), OBSERVED, NAMES)
     assert {one.row.case.placement: one.ratio for one in found.both} == {"SHM": ratio}
     assert (STATE, "60 ns apart", "one") in found.recorded
-
-
-def test_a_machine_in_one_state_then_and_another_now_is_compared_and_says_so() -> None:
-    found = two_sides(Side("A", runs("nnnfnn")), Side("B", runs("ffffff")), (), OBSERVED, NAMES)
-    assert {one.row.case.placement for one in found.both} == {"SHM"}
-    assert found.recorded == ((f"round trip of a cache line, {PLACE}", "60 to 64 ns", "300 to 310 ns"),)
 
 
 def test_a_switch_that_is_neither_on_nor_off_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,33 +314,6 @@ def test_states_that_alternate_have_curves_of_their_own() -> None:
         "SHM (distance changed)": 1,
         "SHM (not probed)": 1,
     }
-
-
-@pytest.mark.parametrize(
-    ("states", "points"),
-    [
-        ("nnnnnnfnn", {"SHM": 8, "SHM (distance changed)": 1}),
-        ("nnnnf?ff", {"SHM": 7, "SHM (distance changed)": 1}),  # a lasting change
-        ("nf", {"SHM": 1, "SHM (distance changed)": 1}),
-    ],
-)
-def test_a_run_a_gap_away_counts_in_no_curve_of_others(states: str, points: dict[str, int]) -> None:
-    assert {curve.key.placement: len(curve.points) for curve in history(states)} == points
-
-
-def test_a_curve_whose_host_was_in_one_state_keeps_its_name() -> None:
-    """As in a comparison; the machine beside it alternates."""
-    beside = [
-        row(name_of(day), 1e-6, placement="TCP", round_trips=round_trips_text({ROUND_TRIP: {"n2": [5e-8]}}))
-        for day in range(3)
-    ]
-    named = {curve.key.placement for curve in curves_of(metrics_of(*rows_of_days(runs("nfnfnf")), *beside))}
-    assert named == {"SHM (60 ns apart)", "SHM (300 ns apart)", "TCP"}
-
-
-def test_hosts_of_two_sites_with_one_name_are_two() -> None:
-    elsewhere = [replace(one, metadata={MERGED_FROM: "there"}) for one in runs("ffffff")]
-    assert find_states([*runs("nnnnnn"), *elsewhere]).names == ()
 
 
 def test_the_same_distance_has_one_name_everywhere() -> None:

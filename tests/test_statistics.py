@@ -118,12 +118,6 @@ def test_six_close_repeats_are_enough() -> None:
     assert precision_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
 
 
-def test_after_the_last_stage_no_more_are_planned() -> None:
-    assert precision_text(precision([1.0 + index for index in range(20)])).endswith(
-        ": more repeats are not planned"
-    )
-
-
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
     "normal": (lambda source, scatter: 1 + scatter * source.gauss(0, 1), lambda _: 1.0),
     "exponential": (

@@ -124,13 +124,6 @@ def test_latex_escapes_each_special() -> None:
 # Data
 
 
-def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparison) -> None:
-    """In LaTeX below each, since they float."""
-    shown = {form: tables(comparison, form).decode() for form in ("markdown", "latex")}
-    assert shown["markdown"].count("</sup> n/a: needs 2 sockets") == len(comparison.tables)
-    assert shown["latex"].count(": needs 2 sockets") > len(comparison.tables)
-
-
 def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UserError, match=r"Parquet: .*pyarrow[^\0]*pip install 'mpicampaign\[parquet\]'"):

@@ -20,11 +20,9 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.planned_looks import Decided, Stage
 from mpicampaign.base.records import (
-    DECIDED_IN_BLOCKS,
     DECIDED_WITH,
     DISTURBED,
     LOOKS_SINCE,
-    MISSING,
     QUIET,
     TO_DECIDE,
     Case,
@@ -186,18 +184,6 @@ def _without_time(run: Record) -> dict[str, list[float | None]]:
     return {name: values for name, values in run.series[0].columns.items() if name != "time"}
 
 
-def test_in_blocks_the_next_stage_has_those_that_are_left() -> None:
-    own = runs({"A": 1.0, "C": 1.1, "B": 1.0}, 9)
-    blocks = [
-        [replace(run, metadata={**run.metadata, DECIDED_IN_BLOCKS: "true"}) for run in of] for of in own
-    ]
-    first, second = decide_by(blocks).stages
-    assert first == ({0, 1, 2}, 8, 0, set(range(1, 9))) and second == ({0, 2}, 4, 8, {9})
-    elsewhere = replace(blocks[0][2], condition=DISTURBED)
-    first, second = decide_by([[*blocks[0][:2], elsewhere, *blocks[0][3:]], *blocks[1:]]).stages
-    assert first.counted == {1, 2, 4, 5, 6, 7, 8, 9} and second.after == 9
-
-
 def test_rows_follow_from_the_times_of_the_runs() -> None:
     """A run that was made again at the end is in no row; of a disturbed one the row lacks, too."""
     a, b = runs({"A": 1.0, "B": 1.1}, 8)
@@ -243,25 +229,6 @@ def test_the_sentences_say_what_ended_it(
     assert "No record shows that these looks were planned" in " ".join(
         decided_sentences(*compare(after).decided)
     )
-
-
-def test_before_the_first_run_nothing_is_doubted() -> None:
-    unmade = [[replace(run, status=MISSING, started="") for run in of] for of in runs({"A": 1, "B": 1}, 8)]
-    said = [*decided_sentences(decide_by(unmade))]
-    assert said == ["Not decided yet: 0 of 8 repeats for the next look."]
-
-
-def test_the_ranking_says_what_the_looks_showed_and_tests_nothing_anew() -> None:
-    """Looks share the error: 8 rows that agree have p 4/128. Who has left is led, however small the lead."""
-    records = [run for own in runs({"A": 1, "B": 1.009}, 8, 0.0015) for run in own]
-    ranking = next(each for _, each in compare(records).rankings if each.metric.name == "latency at 0 B")
-    assert (ranking.leaders, ranking.pairs[0].verdict.p) == (("A",), 4 / 128)
-    other = next(each for _, each in compare(records).rankings if each.metric.name == "maximum bandwidth")
-    plain = [replace(run, metadata={}) for run in records]
-    alone = next(each for _, each in compare(plain).rankings if each.metric.name == "maximum bandwidth")
-    p, single = (each.pairs[0].verdict.p for each in (other, alone))
-    assert p is not None and single is not None and p == min(4 * single, 1)
-    assert p <= 0.05 and other.leaders == ("A", "B"), "0.00016 % is no lead"
 
 
 # ---- on this machine
