@@ -129,9 +129,16 @@ def test_what_was_tested_stays_tested_where_the_last_tick_has_other_curves(tmp_p
 
 
 def test_the_sentences_hold_of_the_curves_that_are_asked_for(tmp_path: Path) -> None:
+    every = history(tmp_path)
     asked = Namespace(benchmark=[], host_group=[], placement=["SHM-1"], metric=[], since=None)
-    found = filtered(history(tmp_path), asked)
+    found = filtered(every, asked)
     assert held(found, drawn(found.curves), tmp_path)["none"] == 2 and len(found.curves) == 9
+    asked.placement, asked.since = [], "2026-02-09"
+    days = [
+        [curve.points[change.index].time for curve in history.curves for change in curve.changes]
+        for history in (every, filtered(every, asked))
+    ]
+    assert days[0] == days[1] == ["2026-03-03T04:00:00Z"] * 9
 
 
 @pytest.mark.parametrize("slower", [1.0, 1.06])

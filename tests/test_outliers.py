@@ -47,6 +47,8 @@ def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
     assert outliers(SIZES, [row[:3] for row in rows]) == ()
     rows[8][0] = 0.0
     assert outliers(SIZES, rows) == ()
+    rows[8][:2] = rows[8][3], 1.05 * rows[8][3]  # several that are far alike are no single ones
+    assert outliers(SIZES, rows) == ()
     assert outliers([], []) == ()
 
 

@@ -287,6 +287,7 @@ SHOWN = {
         "program:    /opt/program (sha256 abababababab)",
     ),
     "not bound": (ONE.replace("cores=8", "cores=1"), f"{EACH}, on 1 socket"),
+    "cores not recorded": (ONE.replace("cores=8", "cores="), f"{EACH}, on 1 socket"),
     "bound": (ONE, f"{EACH}, on 1 socket; bound by the launcher or the MPI library"),
     "no round trip": (ONE, "machine:    round trip not probed"),
     "no pair": (TWO, "machine:    not probed"),

@@ -20,6 +20,7 @@ from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
+from mpicampaign.mpis import libfabric
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse
 
@@ -143,6 +144,7 @@ def test_directives_of_slurm() -> None:
 def test_interface_of_the_fabric_reaches_the_library() -> None:
     loopback = {"TCP-loopback": Placement("TCP-loopback", 1, 2, "tcp", loopback=True)}
     assert " FI_TCP_IFACE=lo\n" in text_of(campaign(loopback), "TCP-loopback")
+    assert libfabric.variables("shm", "eth0") == {"FI_PROVIDER": "shm"}  # none takes an interface
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "lsf", "none"])
@@ -191,6 +193,12 @@ def test_unbound_placement_switches_the_librarys_binding_off_too() -> None:
     made = campaign({"SHM-1": library["SHM-2"]})
     assert "I_MPI_PIN" not in text_of(made)
     assert "-bind-to core" in text_of(made)
+
+
+def test_the_longest_job_is_that_of_the_default_queue_else_of_the_shortest() -> None:
+    read = SCHEDULERS["slurm"].read_longest
+    assert read("short|30:00\nall*|1-12:00:00\n") == 36 * 60
+    assert (read("short|30:00\nlong|2:00:00\n"), read("all|infinite\n")) == (30, None)
 
 
 def test_time_limit_of_the_scheduler_leaves_room_for_set_up() -> None:

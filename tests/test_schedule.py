@@ -30,7 +30,7 @@ from mpicampaign.schedule.crontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
 from mpicampaign.schedule.tick import LOCK, Work, tick
-from mpicampaign.schedule.times import is_due, missed, times_of
+from mpicampaign.schedule.times import is_due
 
 MINUTE, HOUR = 60, 3600
 
