@@ -24,7 +24,6 @@ from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.questions.balance import draw as charts
 from mpicampaign.questions.balance.draw import balance
 from mpicampaign.report.draw_figures import draw_all, page_of
-from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
@@ -103,7 +102,7 @@ def evidence_of(*ranks: dict[str, str]) -> Evidence:
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mpicampaign.base.records import Record, Series
+    from mpicampaign.base.records import Record
     from mpicampaign.show.charts.model import BarColumn, Chart
     from mpicampaign.show.figures.page import Page, Point
     from mpicampaign.statistics.medians import Summary
@@ -194,19 +193,6 @@ def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
     figures = [figure for figure in draw_all(compare(records), tmp_path) if "side by side" in figure.title]
     assert len(figures) == 1 and "\\x1b" in figures[0].alt and "\x1b" not in figures[0].alt
     assert len(figures[0].alt) > 800 and "; all others are in the tables" in figures[0].picture
-
-
-def _without(table: Series, column: str) -> Series:
-    return replace(table, columns={name: of for name, of in table.columns.items() if name != column})
-
-
-def test_the_report_says_which_figures_are_not_drawn(tmp_path: Path) -> None:
-    records = [
-        replace(run, series=tuple(_without(table, "natural_ring_bandwidth") for table in run.series))
-        for run in three_systems()
-    ]
-    write_report(tmp_path / "report.html", compare(records), records)
-    assert "figure 8 (lacks natural ring)" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_every_figure_of_the_paper_is_there_once() -> None:

@@ -25,6 +25,7 @@ from mpicampaign.base.dimension import (
 )
 from mpicampaign.base.units import format_size
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
+from mpicampaign.evidence.plausible import BOUND_SIZE
 from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
 
@@ -43,10 +44,6 @@ _COMMON = {
 _BESIDE = {"time_min": "s", "time_max": "s", "repetitions": "1", "samples": "1"}  # their SI units
 
 NOT_RANKED = " (not ranked)"  # ends the title of a metric of which nothing says which values are better
-
-# From this message size (B) on, bandwidth is compared with the line rate: below it, latency and buffers
-# decide.
-BOUND_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from mpicampaign.evidence.fabrics import GIGABIT, NODES, SCOPE, fabric_of
 from mpicampaign.suites import sends
 
 LEAST_LATENCY = 0.6e-6  # s, one way between nodes
+BOUND_SIZE = 1 << 20  # B; below it, not the line rate decides, but latency and buffers
 ROOM = 1.05  # above the line rate: for what a shaped link lets through at once
 
 
@@ -36,7 +37,8 @@ def _doubts(record: Record, series: Series) -> Iterator[str]:
         yield f"latency: {min(times) * 1e6:.2f} µs is below {least}: not between nodes: ranks may share one"
     fabric = fabric_of(record)
     rate = record.line_rate or (fabric.rate if fabric else None)
-    largest = max((value for value in series.columns.get("bandwidth", ()) if value), default=0.0)
+    rates = zip(series.columns.get("size", ()), series.columns.get("bandwidth", ()), strict=False)
+    largest = max((value for size, value in rates if value and size and size >= BOUND_SIZE), default=0.0)
     # the ranks of a node share its link: what a pair or the only rank of a node sends passes it alone
     alone = len(record.hosts) in (0, 2) if sent.of_pairs else series.ranks == len(record.hosts)
     if rate and alone and largest > ROOM * sent.directions * rate:

@@ -17,7 +17,6 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NOT_AVAILABLE, OK, Record
 from mpicampaign.base.text import counted
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.questions.balance.draw import not_drawn
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
@@ -246,8 +245,6 @@ def figures_section(source: ReportSource, figures: Sequence[Figure], room: int) 
     nodes += [_drawing(figure) for figure in shown if not figure.folded]
     folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
     title = f"{counted(len(folded), 'figure')} more"
-    if missing := not_drawn(source.comparison):
-        folded.append(Paragraph(missing, "legend"))
     nodes += [Fold(title, tuple(folded))] if folded else []
     nodes += [] if figures else [Paragraph("There are no figures.")]
     return titled("figures", "Figures", *nodes)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE, Dimension
 from mpicampaign.base.text import counted, visible
-from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.balance.find_hpcc import (
     COPY,
     DGEMM,
@@ -313,30 +312,6 @@ def balance(scene: Scene, few: bool = False) -> Iterator[model.Chart]:
         if len(drawn) >= figure.least:
             without = [result for result in results if not result.has(*figure.needs)]
             yield figure.chart(PaperChart(scene, figure, drawn, without))
-
-
-def not_drawn(comparison: Comparison) -> str:
-    """Which of the paper's figures cannot be drawn, and what they lack; empty where nothing is of HPCC."""
-    results = hpcc_results(comparison)
-    lacking = [text for figure in _FIGURES if (text := _lacking(figure, results))]
-    if not lacking or not (results or hpcc_rows(comparison)):
-        return ""
-    blas = " Runs with reference BLAS do not count." if with_reference_blas(comparison) else ""
-    return (
-        f"Not drawn, since these figures of HPCC's paper need {_LEAST} results with all of their columns: "
-        f"{'; '.join(lacking)}. {_LEAST} HPCC runs of your own, on two or more ranks, are enough for all of "
-        f"them; imported runs count, too.{blas}"
-    )
-
-
-def _lacking(figure: _Figure, results: Sequence[HpccResult]) -> str:
-    """The figure, and the columns that the results nearest to it lack; empty where it is drawn."""
-    missing = [[column for column in figure.needs if not result.has(column)] for result in results]
-    nearest = sorted(missing, key=len)[: figure.least]
-    if len(nearest) == figure.least and not nearest[-1]:
-        return ""
-    columns = [column for column in figure.needs if any(column in lacks for lacks in nearest)]
-    return figure.name + (f" (lacks {', '.join(NAMES[column][0] for column in columns)})" if columns else "")
 
 
 def _over(number: str, name: str, *columns: str) -> _Figure:
