@@ -166,6 +166,10 @@ def test_chosen_metrics_choose_their_values_and_text_has_none(
     assert main([*call, "--sizes", "1KiB"]) == 2
     err = capsys.readouterr().err
     assert "--each-run: needs a format for programs" in err and "--sizes: not allowed with --each-run" in err
+    call[-1] = "--answers"
+    assert main([*call, "--format", "csv", "--unit", "MiB/s"]) == 2
+    err = capsys.readouterr().err
+    assert "--metric: not allowed with --answers" in err and "data are in SI units" in err
 
 
 def test_names_of_the_interface_last_as_long_as_its_version() -> None:

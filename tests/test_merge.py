@@ -242,5 +242,5 @@ def test_tables_know_what_was_merged_since_the_last_report(
     write_records(folder / "records.jsonl", Header("c"), [])
     os.utime(folder / "records.jsonl", (1, 1))
     main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
-    assert main(["tables", "--results", str(folder), "--list"]) == 0
-    assert "  tree_gather" in capsys.readouterr().out
+    assert main(["tables", "--results", str(folder)]) == 0
+    assert "tree_gather" in capsys.readouterr().out

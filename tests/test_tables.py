@@ -190,16 +190,6 @@ def test_all_errors_are_reported_with_the_nearest_names(
     assert "Traceback" not in err and "\x1b" not in err
 
 
-def test_options_that_do_not_fit_are_all_reported_at_once(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    options = ("--format", "csv", "--unit", "MiB/s", "--list", "--metric", "latency at 0 B")
-    status, _, err = call(capsys, folder, *options)
-    assert status == 2 and "--metric: not allowed with --list" in err
-    assert "--unit: not allowed with a format for programs (found" not in err
-    assert "--unit: not allowed with a format for programs" in err and "data are in SI units" in err
-
-
 def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     status, _, err = call(capsys, folder, "--benchmark", "PingPong", "--metric", "maximum B_wire")
     assert status == 2 and "no case has all of what was chosen" in err

@@ -5,25 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import os
-
-    from mpicampaign.interface.results import CampaignResults
+    from mpicampaign.interface.results import load as load
 
 __version__ = "0.2.0"
 
 
-def load(place: str | os.PathLike[str]) -> CampaignResults:
-    """The results of a campaign as data, see `mpicampaign.interface.results.load`.
+def __getattr__(name: str) -> object:
+    """`load`, when it is first used: the command line starts without numpy."""
+    if name != "load":
+        raise AttributeError(f"module 'mpicampaign' has no attribute {name!r}")
+    from mpicampaign.interface import results
 
-    Parameters
-    ----------
-    place : a folder results/CAMPAIGN, a campaign file, or a bundle
-
-    Raises
-    ------
-    UserError
-        of `mpicampaign.base.errors`, where there are no results or a file is damaged.
-    """
-    from mpicampaign.interface import results  # the command line starts without numpy
-
-    return results.load(place)
+    return results.load

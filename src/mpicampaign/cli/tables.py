@@ -18,7 +18,6 @@ from mpicampaign.base.units import format_size, parse_size
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import add_by, add_names, add_selection
-from mpicampaign.cli.output import print_lines
 from mpicampaign.report import exports
 from mpicampaign.report.columns import ANSWERS, MEDIANS, VALUES
 from mpicampaign.report.exports import export_writer
@@ -34,6 +33,7 @@ _RESULTS = (
 _TIDY = "removed: --format csv or json has all values, each with its unit"
 REMOVED = {
     "--since": "removed: use mpicampaign compare EARLIER NOW",
+    "--list": "removed: a name that is not there, such as --metric x, is answered with all that are",
     **dict.fromkeys(("--layout", "--columns", "--decimals", "--statistic"), _TIDY),
 }
 
@@ -43,11 +43,7 @@ EXAMPLES = (
         "one number per placement",
     ),
     ("mpicampaign tables mine.yaml --each-run --format csv -o values.csv", "all values of all runs"),
-    (
-        "mpicampaign tables mine.yaml --format openmetrics -o mine.prom",
-        "for Prometheus, Grafana",
-    ),
-    ("mpicampaign tables --results results/stfc-2017 --list", "the names that can be chosen"),
+    ("mpicampaign tables mine.yaml --format openmetrics -o mine.prom", "for Prometheus, Grafana"),
 )
 
 
@@ -64,14 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--answers", action="store_true", help="as data: who is best of all, by how much")
     parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths in text (default: MB/s)")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
-    parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.collect.campaign import records_in
     from mpicampaign.compare.compare import compare
-    from mpicampaign.report.filter import check_attribute, list_text, select
+    from mpicampaign.report.filter import check_attribute, select
     from mpicampaign.report.make import tables
     from mpicampaign.show.writers.terminal import WIDTH, terminal_width
 
@@ -89,9 +84,6 @@ def run(options: argparse.Namespace) -> int:
         _check_sizes(view.table_sizes, records)
     comparison = compare(records, view.table_sizes, view.by)
     check_attribute(comparison)
-    if options.list:
-        print_lines(list_text(comparison))
-        return DONE
     shown = comparison if options.answers else select(comparison, view.only)
     width = WIDTH if options.output else terminal_width()
     content = tables(shown, options.format, view, header.campaign, width, _table(options))
@@ -106,13 +98,10 @@ def _table(options: argparse.Namespace) -> str:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse what is given beside an option that ignores it."""
-    choices = ("benchmark", "metric", "host_group", "placement", "repeat")
-    ignored = {"--list": (*choices, "output", "each_run", "answers"), "--answers": choices}
+    choices = ("benchmark", "metric", "host_group", "placement", "repeat") if options.answers else ()
     problems = [
-        Problem(f"not allowed with {other}", key=f"--{name.replace('_', '-')}")
-        for other, names in ignored.items()
-        if getattr(options, other.removeprefix("--"))
-        for name in names
+        Problem("not allowed with --answers, which are of all", key=f"--{name.replace('_', '-')}")
+        for name in choices
         if getattr(options, name)
     ]
     export = export_writer(options.format)

@@ -21,8 +21,7 @@ class Column(NamedTuple):
     about: str
 
 
-_TEXTS = {
-    VALUES: """
+_CASE = """\
 system: text, the cluster or machine
 host_group: text, without its MPI library
 library: text, the MPI library's name in the campaign file, where its system has several
@@ -30,7 +29,10 @@ placement: text, of the ranks; with the state of the machine where it stands apa
 benchmark: text, as defined in the campaign file
 series: text, the table that the benchmark printed
 ranks: int, of the series
-repeat: int, number of the run among those of its case
+"""
+_TEXTS = {
+    VALUES: _CASE
+    + """repeat: int, number of the run among those of its case
 metric: text, what was printed, such as time; empty of a run without values
 size: int, message size in B; empty where there is none
 value: float, as printed, in SI units
@@ -47,15 +49,8 @@ job: text, number of the job or process
 identity: text, checksum of what describes the run: equal ones are repeats of one thing
 output: text, the raw output
 """,
-    MEDIANS: """
-system: text, the cluster or machine
-host_group: text, without its MPI library
-library: text, the MPI library's name in the campaign file, where its system has several
-placement: text, of the ranks; with the state of the machine where it stands apart
-benchmark: text, as defined in the campaign file
-series: text, the table that the benchmark printed
-ranks: int, of the series
-metric: text, what is compared, such as latency at 0 B
+    MEDIANS: _CASE
+    + """metric: text, what is compared, such as latency at 0 B
 made_of: text, the metric of the values that it is taken from
 size: int, message size in B; empty of a maximum over sizes
 unit: text, SI unit of the values of the line: s, B/s, flop/s, 1/s, 1, or that of an own metric
@@ -89,7 +84,7 @@ program_checksum: text, of the program that ran
 mpi_library_checksum: text, of the MPI library that the ranks mapped
 newest_run: text, when the last run with a value ended
 """,
-    ANSWERS: """
+    ANSWERS: """\
 question: text, what is compared: placements, host groups, MPI libraries, blocks, …
 scope: text, what the candidates have in common, such as the host group
 benchmark: text, as defined in the campaign file
@@ -123,7 +118,7 @@ def _column(line: str) -> Column:
 
 
 _KINDS: dict[str, Kind] = {"text": str, "int": int, "float": float, "bool": bool}
-COLUMNS = {table: tuple(map(_column, text.split("\n")[1:-1])) for table, text in _TEXTS.items()}
+COLUMNS = {table: tuple(map(_column, text.splitlines())) for table, text in _TEXTS.items()}
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

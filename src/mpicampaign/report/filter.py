@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
 from mpicampaign.base.text import visible
-from mpicampaign.base.units import format_size
 from mpicampaign.compare.rows import Row
 from mpicampaign.questions.blocks.find import InBlocks, is_of
 from mpicampaign.show.view import Filter
@@ -40,8 +39,7 @@ def select(comparison: Comparison, wanted: Filter) -> Comparison:
         return comparison
     kept = _kept(comparison, comparison.tables, wanted)
     if not kept:
-        hint = "mpicampaign tables --list shows what there is"
-        raise UserError(Problem("no case has all of what was chosen", hint=hint))
+        raise UserError(Problem("no case has all of what was chosen"))
     startup = _kept(comparison, comparison.startup, wanted)
     shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
     # a race and a machine are shown whole
@@ -115,14 +113,6 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
         "placement": [visible(name) for row in rows for name in variant_names(row.case.placement)],
     }
     return {option: tuple(dict.fromkeys(listed)) for option, listed in found.items()}
-
-
-def list_text(comparison: Comparison) -> str:
-    """All names that can be chosen, a line for each."""
-    parts = names(comparison).items()
-    texts = ["\n".join([f"--{option}", *(f"  {name}" for name in listed)]) for option, listed in parts]
-    sizes = ", ".join(format_size(size) for size in comparison.table_sizes)
-    return "\n".join([*texts, f"message sizes: {sizes}; others with --sizes"])
 
 
 def _table_names(table: Table) -> tuple[str, ...]:

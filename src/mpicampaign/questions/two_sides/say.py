@@ -193,20 +193,20 @@ def _judged(one: Both) -> str:
 def two_sides_data(sides: TwoSides, known: Mapping[int, str]) -> Grid:
     """A line for each metric of each case, in SI units; ``known``: what the history says of it."""
     lines = tuple(_data_line(both, known.get(number, "")) for number, both in enumerate(sides.both))
-    return Grid("", 9, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
+    return Grid("compare", 9, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
 
 
 _OF_SIDE: dict[str, Kind] = {
     "n": int,
-    "median [unit]": float,
-    "minimum [unit]": float,
-    "maximum [unit]": float,
+    "median": float,
+    "minimum": float,
+    "maximum": float,
 }
 _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series"), str),
-    **{"ranks": int, "metric": str, "size [B]": int, "unit": str},
+    **{"ranks": int, "metric": str, "size": int, "unit": str},
     **{f"{side}_{name}": kind for side in ("before", "after") for name, kind in _OF_SIDE.items()},
-    **{"ratio [1]": float, "p [1]": float, "judged": str, "not_tested_because": str},
+    **{"ratio": float, "p": float, "judged": str, "not_tested_because": str},
 }
 
 
