@@ -326,5 +326,5 @@ KINDS = {
     "gone": r"Not measured any more: (.*)\.$",
     "not_measured": r"([\d,]+) of ([\d,]+) pairs were never measured; tables/",
     "unjudged": "Single links are not judged: too few pairs were measured",
-    "evidence": rf"({NAME}): (.*?)\.(?: Recorded there: .*\.)?$",
+    "evidence": rf"({NAME}): ((?:(?! Recorded there:).)*)\.(?: Recorded there: .+\.)?$",
 }

@@ -266,6 +266,12 @@ def test_shared_memory_within_nodes_is_judged_apart_from_the_network(
     assert text in reasons
 
 
+def test_loopback_within_nodes_is_no_traffic_between_them() -> None:
+    text = four(*WITHIN, claim=FULL_CLAIM).replace("=eth0 10", "=lo 10")
+    verdict, reasons = judged(text, "", RING)
+    assert verdict == CONTRADICTED and "the ranks of blue1 moved 0 B over TCP of at least 2.1 MB" in reasons
+
+
 def test_infiniband_with_shared_memory_within_nodes() -> None:
     """Reports of Open MPI 4 and UCX name both."""
     both = "mca: bml: Using vader btl for send to n1\nmca: bml: Using openib btl for send to n2\n"
