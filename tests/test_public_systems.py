@@ -22,7 +22,7 @@ from mpicampaign.base.records import (
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
-from mpicampaign.evidence.fabrics import FABRIC, NODES, SAME_NODE, SCOPE, fabric_of, scope_of
+from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
 from mpicampaign.questions.public_systems.find_table import FILE
@@ -120,6 +120,7 @@ def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
     [
         ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "sent over shared memory"),
         ({"metadata": {CLAIMED_TRANSPORT: "ibv mlx5_0"}}, "where these ranks ran was not recorded"),
+        ({"metadata": {**BETWEEN, SCOPE: PACKED}}, "ranks 0 and 1 may share one"),
         ({"nodes": {}}, "the fabric of these runs is not known"),
         (
             {"nodes": {"n1": HDR, "n2": {**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}}},
@@ -179,6 +180,7 @@ def test_a_fabric_is_named_by_attributes_as_maps_have_them() -> None:
         ([("a", "0", "core"), ("a", "1", "core")], "sockets"),
         ([("a", "0", "none"), ("a", "0", "none")], "same node"),
         ([("a", "0", "core"), ("b", "0", "core")], "nodes"),
+        ([("a", "0", "core"), ("a", "0", "core"), ("b", "0", "core")], "nodes with several ranks"),
         ([], ""),
     ],
 )
@@ -194,6 +196,7 @@ def test_scopes_are_those_that_the_ranks_recorded(ranks: list[tuple[str, str, st
     ("record", "reason"),
     [
         (runs(0.3e-6)[0], "latency: 0.30 µs is below 0.6 µs"),
+        (runs(0.3e-6, metadata={**BETWEEN, SCOPE: PACKED})[0], "latency: 0.30 µs is below 0.6 µs"),
         (runs(rate=3e10)[0], "GB/s is more than 200 Gb/s carries"),
         (runs()[0], ""),
         (runs(0.3e-6, metadata={SCOPE: SAME_NODE})[0], ""),

@@ -17,8 +17,9 @@ from mpicampaign.evidence.findings import number
 from mpicampaign.evidence.node_facts import device_of, recorded_network
 
 SAME_SOCKET, SOCKETS, SAME_NODE, NODES = "same socket", "sockets", "same node", "nodes"
+PACKED = "nodes with several ranks"  # of which any two may share one
 SHM = "shm"
-SCOPE = "scope"  # in the metadata: one of the above
+SCOPE = "scope"  # in the metadata: one of these
 FABRIC = "fabric"  # in the metadata of imported runs, and as an attribute of host groups: named by the user
 ADAPTERS = "adapters"  # the attribute of host groups that counts those of a node
 BUFFERS = "buffers"  # in the metadata of outputs of GPU versions: "H H" is that of host buffers
@@ -137,16 +138,12 @@ def _port(facts: Mapping[str, str], port: str) -> tuple[str, float] | None:
 
 def scope_of(evidence: Evidence) -> str:
     """How far apart the ranks of a run were; empty where that was not recorded."""
-    if len(evidence.hosts) != 1:
-        return NODES if evidence.hosts else ""
-    moments = [
-        {seen.get(f"{moment}.socket", "") for moment in ("start", "end")} for seen in evidence.ranks.values()
-    ]
-    if evidence.claim.get("binding") != "core" or any(
-        len(of_rank) != 1 or "" in of_rank for of_rank in moments
-    ):
-        return SAME_NODE
-    sockets = {socket for of_rank in moments for socket in of_rank}
-    if len(sockets) == 1:
+    hosts, ranks = evidence.hosts, evidence.ranks.values()
+    if len(hosts) != 1:
+        return (NODES if len(hosts) == len(ranks) else PACKED) if hosts else ""
+    of_ranks = [(seen.get("start.socket", ""), seen.get("end.socket", "")) for seen in ranks]
+    sockets = {start for start, end in of_ranks if start == end and start}
+    stayed = evidence.claim.get("binding") == "core" and all(start == end != "" for start, end in of_ranks)
+    if stayed and len(sockets) == 1:
         return SAME_SOCKET
-    return SOCKETS if len(sockets) == len(moments) == 2 else SAME_NODE
+    return SOCKETS if stayed and len(sockets) == len(of_ranks) else SAME_NODE

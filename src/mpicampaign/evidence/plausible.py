@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mpicampaign.base.records import CONTRADICTED, OK, UNVERIFIED, Record, Series
-from mpicampaign.evidence.fabrics import GIGABIT, NODES, SCOPE, fabric_of
+from mpicampaign.evidence.fabrics import GIGABIT, NODES, PACKED, SCOPE, fabric_of
 from mpicampaign.suites import sends
 
 LEAST_LATENCY = 0.6e-6  # s, one way between nodes
@@ -20,7 +20,11 @@ ROOM = 1.05  # above the line rate: for what a shaped link lets through at once
 
 def with_doubts(record: Record) -> Record:
     """The record, not verified where its values are not those of a fabric between nodes."""
-    if record.status != OK or record.verdict == CONTRADICTED or record.metadata.get(SCOPE) != NODES:
+    if (
+        record.status != OK
+        or record.verdict == CONTRADICTED
+        or record.metadata.get(SCOPE) not in (NODES, PACKED)
+    ):
         return record
     reasons = tuple(dict.fromkeys(reason for series in record.series for reason in _doubts(record, series)))
     before = record.verdict_reasons if record.verdict == UNVERIFIED else ()

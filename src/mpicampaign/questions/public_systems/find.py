@@ -17,7 +17,7 @@ from mpicampaign.collect.startup import RANKS
 from mpicampaign.compare.metrics import Metric, printed_sizes, readings
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, SCOPE, SHM, fabric_of
+from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, PACKED, SCOPE, SHM, fabric_of
 from mpicampaign.questions.balance.find import NAME as OF_BALANCE
 from mpicampaign.questions.public_systems.find_table import (
     BALANCE,
@@ -35,7 +35,7 @@ from mpicampaign.suites.suite import Active
 
 # Why nothing of like kind is there.
 NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM = "scope", "fabric", "ranks", "transport"
-ON_DEVICE, NONE_ALIKE = "device", "none"
+ON_DEVICE, ONE_NODE, NONE_ALIKE = "device", "one node", "none"
 
 # The benchmarks of the table by suite and series, and what it calls the columns that are compared.
 _RINGS = {f"{ring}_ring_latency": f"{ring} ring latency" for ring in ("random", "natural")}
@@ -58,17 +58,10 @@ _BENCHMARKS = {
     ("kernel", "latency_bandwidth"): ("HPCC", _RINGS),
     ("hpcc", OF_BALANCE): ("HPCC", {"balance": BALANCE}),
 }
-_DIMENSIONS = {
-    **{
-        "bandwidth": dimension.BANDWIDTH,
-        "message_rate": dimension.MESSAGE_RATE,
-        "balance": dimension.BALANCE,
-    },
-}
-_SMALL, _LARGE = (
-    (8, 0),
-    1 << 20,
-)  # B: the sizes of the table at which times are compared, the first that was printed
+_DIMENSIONS = {"bandwidth": dimension.BANDWIDTH, "message_rate": dimension.MESSAGE_RATE}
+_DIMENSIONS |= {"balance": dimension.BALANCE}
+# Sizes of the table (B) at which times are compared: of the small ones the first that was printed.
+_SMALL, _LARGE = (8, 0), 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +141,13 @@ def _values(row: Row, metric: Metric) -> tuple[float, ...]:
 def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequence[float]) -> Beside:
     (run, series), summary, place = row.curves[0], summarise(values), row.case
     sent = sends(run.suite, series.benchmark)
-    pair, between = sent is not None and sent.active is Active.FIRST_TWO, run.metadata.get(SCOPE) == NODES
+    pair, scope = sent is not None and sent.active is Active.FIRST_TWO, run.metadata.get(SCOPE, "")
+    between = scope in (NODES, PACKED)
     ranks = PAIR if pair else row.ranks or int(run.startup.get(RANKS, 0)) or None
     nodes = PAIR if pair and between else len(run.hosts) or None
     fabric = fabric_of(run) if between else None
     name = _within(run) if not between else fabric.name if fabric else ""
-    kind = Likeness(benchmark, metric.name, metric.size, run.metadata.get(SCOPE, ""), name, ranks, nodes)
+    kind = Likeness(benchmark, metric.name, metric.size, NODES if between else scope, name, ranks, nodes)
     median_of_row = SystemValue(
         f"{place.system}/{place.host_group} {place.placement}",
         kind,
@@ -164,10 +158,11 @@ def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequ
         fabric.rails if fabric else None,
         run.metadata.get("mpi_library", ""),
     )
-    of_link = metric.name == PEAK and between and (pair or ranks == nodes)
+    of_link = metric.name == PEAK and scope == NODES and (pair or ranks == nodes)
     rate = (run.line_rate or (fabric and fabric.rate)) if of_link else None
     directions = sent.directions if sent else 1
-    return Beside(table, row, metric, summary, median_of_row, (), _unknown(kind, run), rate, directions)
+    lacking = ONE_NODE if pair and scope == PACKED else _unknown(kind, run)
+    return Beside(table, row, metric, summary, median_of_row, (), lacking, rate, directions)
 
 
 def _within(run: Record) -> str:

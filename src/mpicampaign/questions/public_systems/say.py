@@ -17,6 +17,7 @@ from mpicampaign.questions.public_systems.find import (
     NONE_ALIKE,
     NOT_SHM,
     ON_DEVICE,
+    ONE_NODE,
     Beside,
     beside_public,
 )
@@ -43,6 +44,7 @@ _WHY = {
     NO_FABRIC: f"the fabric of these runs is not known; {_NAME_IT}",
     NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
     NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
+    ONE_NODE: "with several ranks on a node, ranks 0 and 1 may share one",
     ON_DEVICE: "values of device buffers are compared with none",
 }
 
