@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ from xml.etree import ElementTree
 import build_records as make
 import pytest
 from build_campaigns import write_trivial
-from conftest import ProjectCopy
+from conftest import PROJECT, ProjectCopy
 from test_campaign_file import load
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
 from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.cli.judge import check_limits
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import dimension_named
 from mpicampaign.questions.limits.find import (
     FAILED,
     FEW,
@@ -30,8 +33,16 @@ from mpicampaign.questions.limits.find import (
     judge,
     ratio_interval,
 )
-from mpicampaign.questions.limits.say import contract_json, contract_junit, contract_lines, judged_text
+from mpicampaign.questions.limits.say import (
+    contract_document,
+    contract_json,
+    contract_junit,
+    contract_lines,
+    judged_text,
+)
 from mpicampaign.questions.machine.find import whole_case
+from mpicampaign.show.writers.markdown import markdown
+from mpicampaign.suites import SUITES
 
 HERE = Case("here", "blue", "TCP", "PingPong")
 LATENCY = Limit("PingPong", "latency at 0 B")
@@ -202,6 +213,44 @@ def test_what_is_wrong_with_a_limit_is_found_before_anything_runs(
     with pytest.raises(UserError) as error:
         load(tmp_path, expect=f"expect: {json.dumps(limits)}")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"at_most": "2 GB/s"}, "expect[0].at_most: latency at 0 B: '2 GB/s' is not a duration"),
+        ({"metric": "maximum bandwidth", "at_least": "2 s"}, "expect[0].at_least: maximum bandwidth: '2 s'"),
+        ({"metric": "latnecy at 0 B", "against": "before"}, "no run of PingPong can have this metric"),
+    ],
+)
+def test_metric_and_unit_of_a_limit_are_checked_before_anything_runs(
+    tmp_path: Path, limit: dict[str, str], message: str
+) -> None:
+    limits = [{"benchmark": "PingPong", "metric": "latency at 0 B", **limit}]
+    with pytest.raises(UserError) as error:
+        check_limits(load(tmp_path, expect=f"expect: {json.dumps(limits)}"))
+    assert message in str(error.value)
+
+
+def test_every_metric_of_results_may_have_a_limit() -> None:
+    tables = [path.read_text() for path in PROJECT.glob("tests/frozen/*/expected/tables/comparison.md")]
+    heads = {
+        head
+        for table in tables
+        for head in re.findall(r"(?m)^\| host group, placement \| n \| (.*) \|$", table)
+    }
+    of_runs = [head.replace("\\", "") for head in heads if "/ HPL" not in head]  # made of two benchmarks
+    columns = {column for head in of_runs for column in head.split(" | ")} - {"values"}
+    for name, unit in (column.rstrip(")").rsplit(" (", 1) for column in columns):
+        found = [dimension_named(suite, {}, name) for suite in SUITES]
+        assert unit in {dimension.units[0].name for dimension in found if dimension}, name
+    assert len(columns) > 40
+
+
+def test_a_comment_on_a_change_is_short() -> None:
+    failed = judge([replace(LATENCY, at_most="10 us")], compare(runs()), [HERE], None, "c.yaml")
+    text = markdown(contract_document("c", failed * 500))
+    assert len(text) < 4000 and "480 more are in judgement.json" in text and text.count("| failed |") == 20
 
 
 @pytest.mark.slow

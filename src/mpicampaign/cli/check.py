@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.judge import check_limits
 from mpicampaign.cli.options import add_json, prepared_of
 from mpicampaign.cli.output import print_lines
 
@@ -78,6 +79,7 @@ def _checked(options: argparse.Namespace) -> Prepared:
     from mpicampaign.jobs.prepare import check_caps
 
     prepared = prepared_of(options)
+    check_limits(prepared.campaign)
     if prepared.campaign.node_hours_cap is not None:
         check_caps(prepared.campaign)
     return prepared

@@ -12,7 +12,8 @@ UNREAD = 141  # SIGPIPE
 
 MEANINGS = {
     DONE: "done",
-    FAILED: "something failed, such as a run (run, status, tick), a limit (judge) or a label (prove)",
+    FAILED: "something failed, such as a run (run, status, tick), a limit (judge) or a label (prove); run: "
+    "no value counts",
     USER_ERROR: "error in the call or in a file that it names; nothing was run",
     UNDECIDED: "judge: undecided, or no limit to propose; prove: the label is not proved",
     INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.limits.find import Judged
 
-FILE = "judgement"  # in the campaign's folder, with .xml, .json and .md
+FILE = "judgement"  # in the campaign's folder, with the endings of all formats
+_TEXT, _ENDINGS = "text", {"junit": ".xml", "json": ".json", "markdown": ".md"}
 
 EXAMPLES = (
     ("mpicampaign judge mine.yaml", "each limit of 'expect': passed, failed or undecided, and why"),
@@ -27,6 +28,8 @@ EXAMPLES = (
         "mpicampaign judge mine.yaml || mail -s 'MPI is slow' me",
         "exit status 1: a limit failed; 3: undecided",
     ),
+    ("mpicampaign judge mine.yaml --format junit -o judge.xml", "a test case for each limit, for CI"),
+    ("mpicampaign judge mine.yaml --format markdown", "short enough for a comment on a change"),
     ("mpicampaign judge mine.yaml --propose", "limits from the history, each with its rate of false alarms"),
     ("mpicampaign judge --propose --reframe --results results/before -o refs.yaml", "for ReFrame's tests"),
 )
@@ -35,6 +38,9 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign whose contract is judged, or whose history gives limits."""
     add_campaign(parser, system=False)
+    form = "of the outcomes; a file of each is in the campaign's folder, too (default: text)"
+    parser.add_argument("--format", choices=(_TEXT, *_ENDINGS), help=form)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
     parser.add_argument("--propose", action="store_true", help="print limits from the history, judge nothing")
     only = parser.add_argument_group("with --propose")
     rate = "false alarms of each limit, at most (default: 1 per 1000 ticks)"
@@ -43,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reframe", action="store_true", help="as a YAML file of references for ReFrame's tests"
     )
     only.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
-    only.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
     add_filters(only)
 
 
@@ -53,12 +58,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse what only goes with --propose, and a rate that is none."""
-    names = ("alarms", "reframe", "results", "output", "benchmark", "host_group", "placement", "metric")
+    """Refuse what does not go with --propose, or only with it, and a rate that is none."""
+    names = ("alarms", "reframe", "results", "benchmark", "host_group", "placement", "metric")
     alone = () if options.propose else names
     problems = [
         Problem(f"--{name.replace('_', '-')} needs --propose") for name in alone if getattr(options, name)
     ]
+    if options.propose and options.format:
+        problems.append(Problem("--format does not go with --propose"))
     if options.alarms is not None and not _rate(options.alarms):
         hint = "whole numbers, and at most 1 per 10"
         problems.append(
@@ -95,8 +102,10 @@ def _propose(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
+    from mpicampaign.base.files import write_output
     from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.cli.tables import check_target
     from mpicampaign.questions.limits.find import FAILED, UNDECIDED
     from mpicampaign.questions.limits.say import contract_lines
 
@@ -105,16 +114,59 @@ def _judge(options: argparse.Namespace) -> int:
         hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]; "
         hint += "judge --propose writes limits from the history"
         raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
-    folder = results_folder() / campaign.name
+    check_limits(campaign)
+    folder, form = results_folder() / campaign.name, options.format or _TEXT
+    check_target(options.output, folder, form, _ENDINGS.get(form, ".txt"))
     judgements = judge_folder(folder, campaign)
     if not judgements:
         raise UserError(Problem("no case of the matrix has a limit", campaign.file, key="expect"))
-    write_judgement(folder, campaign.name, judgements)
-    print_lines(*contract_lines(judgements))
+    texts = write_judgement(folder, campaign.name, judgements)
+    text = texts.get(form) or "\n".join(contract_lines(judgements))
+    if options.output:
+        write_output(options.output, f"{text.rstrip()}\n".encode())
+    else:
+        print_lines(text.rstrip("\n"))
     outcomes = {judged.outcome for judged in judgements}
     if FAILED in outcomes:
         return exit_status.FAILED
     return exit_status.UNDECIDED if UNDECIDED in outcomes else exit_status.DONE
+
+
+def check_limits(campaign: Campaign) -> None:
+    """Refuse limits of metrics that no run of their benchmark can have, or in a unit that theirs is not in.
+
+    Raises
+    ------
+    UserError
+        with all of them.
+    """
+    if not campaign.expect:
+        return
+    from mpicampaign.base.expectation import limit_value
+    from mpicampaign.base.records import defined_name
+    from mpicampaign.compare.metrics import dimension_named
+
+    benchmarks = {defined_name(name): benchmark for name, benchmark in campaign.benchmarks.items()}
+    problems: list[Problem] = []
+    for number, limit in enumerate(campaign.expect):
+        benchmark = benchmarks[limit.benchmark]
+        metrics = {name: (metric.unit, metric.better) for name, metric in benchmark.metrics.items()}
+        dimension = dimension_named(benchmark.suite, metrics, limit.metric)
+        if dimension is None:
+            known = ", ".join(metrics) or "latency at 0 B, maximum bandwidth"
+            hint = f"such as {known}; 'mpicampaign tables {campaign.file} --list' names those of results"
+            message, key = f"no run of {limit.benchmark} can have this metric", ("expect", number, "metric")
+            problems.append(campaign.document.problem(key, message, limit.metric, hint))
+            continue
+        if limit.against is None:
+            side = "at_most" if limit.at_most else "at_least"
+            try:
+                limit_value(getattr(limit, side), dimension.si_unit)
+            except ValueError as error:
+                message = f"{limit.metric}: {error}"
+                problems.append(campaign.document.problem(("expect", number, side), message))
+    if problems:
+        raise UserError(problems)
 
 
 def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
@@ -151,12 +203,17 @@ def _before(folder: Path, campaign: Campaign) -> Comparison | None:
     return compare(store.records(names[-1]), campaign.table_sizes)
 
 
-def write_judgement(folder: Path, name: str, judged: Sequence[Judged]) -> None:
-    """JUnit XML, JSON and Markdown, in the campaign's folder."""
+def write_judgement(folder: Path, name: str, judgements: Sequence[Judged]) -> dict[str, str]:
+    """Write the outcomes into the campaign's folder, a file of each format; their texts by format."""
     from mpicampaign.base.files import write_whole
     from mpicampaign.questions.limits.say import contract_document, contract_json, contract_junit
     from mpicampaign.show.writers.markdown import markdown
 
-    write_whole(folder / f"{FILE}.xml", contract_junit(name, judged))
-    write_whole(folder / f"{FILE}.json", contract_json(name, judged))
-    write_whole(folder / f"{FILE}.md", markdown(contract_document(name, judged)))
+    texts = {
+        "junit": contract_junit(name, judgements),
+        "json": contract_json(name, judgements),
+        "markdown": markdown(contract_document(name, judgements)),
+    }
+    for form, text in texts.items():
+        write_whole(folder / f"{FILE}{_ENDINGS[form]}", text)
+    return texts

@@ -52,7 +52,9 @@ def discard_output() -> None:
 def doubts(prepared: Prepared, *keys: str) -> list[str]:
     """Lines about what is doubtful in the campaign file; ``keys``: only at these."""
     warnings = (
-        warning for warning in prepared.campaign.warnings if not keys or warning.key.split(".")[-1] in keys
+        warning
+        for warning in prepared.campaign.warnings
+        if not keys or warning.key.split(".")[-1].partition("[")[0] in keys
     )
     return [f"warning: {warning}" for warning in warnings]
 

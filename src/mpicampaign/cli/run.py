@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.judge import check_limits
 from mpicampaign.cli.options import (
     add_names,
     add_only,
@@ -71,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
     request = None
     if options.again:
         prepared, request = prepared_with_again(options)
+    check_limits(prepared.campaign)
     check_runs(prepared)
     asked = [request_text(request)] if request else alone_lines(prepared)
     if options.dry_run:
@@ -80,7 +82,10 @@ def run(options: argparse.Namespace) -> int:
     if request:
         note_request(prepared.folder, request)
     say(f"results: {prepared.folder}")
-    say(*doubts(prepared, "repeats", "time_limit", "program", "arguments"), *warnings_text(prepared.plan))
+    say(
+        *doubts(prepared, "repeats", "time_limit", "program", "arguments", "expect"),
+        *warnings_text(prepared.plan),
+    )
     if lines := set_aside_faulty(prepared.selected):
         say(*lines)
         prepared = prepared.planned_again()
@@ -93,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     nothing = pending_text(plan, 0, title, last_ended(prepared.selected))
     counted = [] if options.no_report else [*answer(prepared.folder, title), report_of(prepared)]
     print_lines(nothing, *counted)
-    return DONE
+    return DONE if options.no_report else _status(prepared)
 
 
 def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
@@ -115,7 +120,20 @@ def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
             print_lines(*answers, f"report.html, tables and figures: {prepared.folder}")
     say(*(line for line in capped_text(prepared.plan) if line not in warned))  # results ask for further runs
     say(*([] if options.once else _not_done(prepared)))
-    return FAILED if failed else DONE
+    if failed or options.no_report:  # without a report no output is read
+        return FAILED if failed else DONE
+    return _status(prepared)
+
+
+def _status(prepared: Prepared) -> int:
+    """Failed where no selected run gave a value that counts, which is said."""
+    from mpicampaign.collect.campaign import collect_all
+
+    records = collect_all(prepared.folder, prepared.plan)
+    if any(record.counts and prepared.selection.takes(record.case, record.repeat) for record in records):
+        return DONE
+    say("no run gave a value that counts: 'mpicampaign status' says how each ended")
+    return FAILED
 
 
 def _not_done(prepared: Prepared) -> list[str]:

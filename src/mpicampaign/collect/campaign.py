@@ -19,12 +19,13 @@ from mpicampaign.evidence.machine_state import mark_distances
 from mpicampaign.evidence.plausible import with_doubts
 
 
-def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:
+def collect_all(campaign_folder: Path, plan: PlanFile | None = None, *, cached: bool = True) -> list[Record]:
     """The records of everything in a campaign's folder, merged bundles included.
 
-    ``cached``: those of runs that were read before may come from the cache, for what stays on this machine.
+    ``plan``: in place of its plan.json. ``cached``: those of runs that were read before may come from the
+    cache, for what stays on this machine.
     """
-    plan = plan_of(campaign_folder)
+    plan = plan or plan_of(campaign_folder)
     merged = {
         folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
         for folder in merged_folders(campaign_folder)

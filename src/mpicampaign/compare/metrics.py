@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -43,6 +43,7 @@ _COMMON = {
 }
 _BESIDE = {"time_min": "s", "time_max": "s", "repetitions": "1", "samples": "1"}  # their SI units
 
+_TITLE = re.compile(r" at [0-9.]+ [KMGT]?i?B( per [a-z]+)?$")  # what follows it
 NOT_RANKED = " (not ranked)"  # ends the title of a metric of which nothing says which values are better
 
 
@@ -79,6 +80,29 @@ class Metric:
 STARTUP_METRICS = tuple(
     Metric(name, name, DURATION, group=name, headline=True) for name in (START_UP, MPI_INIT, LAUNCHER)
 )
+
+
+def dimension_named(suite: str, own: Mapping[str, tuple[str, str]], name: str) -> Dimension | None:
+    """What a metric of this name measures; ``None`` where no run of a suite can have one.
+
+    ``own``: unit and better of the metrics of a program of one's own. Which sizes are printed, only runs say.
+    """
+    known_suite = SUITES.get(suite)
+    titles = {
+        **_COMMON,
+        "message rate": MESSAGE_RATE,
+        "latency": TIME,
+        "B_useful": BANDWIDTH,
+        "B_wire": BANDWIDTH,
+    }
+    titles |= {about.title: about.dimension for about in known_suite.metrics.values()} if known_suite else {}
+    titles |= {"fraction of line rate": FRACTION} | {
+        metric.name: metric.dimension for metric in STARTUP_METRICS
+    }
+    for title, (unit, better) in own.items():
+        titles[title if better else f"{title}{NOT_RANKED}"] = own_dimension(unit, better)
+    title = _TITLE.sub("", name.removeprefix("maximum "))
+    return RATIO if title.startswith("B_useful / ") else titles.get(name) or titles.get(title)
 
 
 class Reading(NamedTuple):

@@ -27,6 +27,7 @@ from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.medians import Interval
 
+_MOST = 20  # limits in a comment
 # What XML 1.0 cannot hold
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _WHY = {
@@ -125,19 +126,24 @@ def _failed_first(found: Sequence[Judged]) -> list[Judged]:
     return sorted(found, key=lambda judged: (FAILED, UNDECIDED, PASSED).index(judged.outcome))
 
 
-def contract_document(campaign: str, found: Sequence[Judged]) -> list[Node]:
-    """A table with a line for each limit and case, the failed ones first."""
+def contract_document(campaign: str, judgements: Sequence[Judged]) -> list[Node]:
+    """As a comment on a change: the limits that are not passed, then how many are.
+
+    Of many the first `_MOST`, the failed ones first.
+    """
+    open_limits = [judged for judged in _failed_first(judgements) if judged.outcome != PASSED]
     lines = tuple(
         (judged_name(judged), judged.outcome, _median(judged), limit_text(judged), reason_text(judged))
-        for judged in _failed_first(found)
+        for judged in open_limits[:_MOST]
     )
     header = ("case and metric", "outcome", "median", "limit", "because")
+    more = f"{len(open_limits) - _MOST} more are in judgement.json. " if len(open_limits) > _MOST else ""
     return [
-        Heading(f"Acceptance of {visible(campaign)}: {summary_text(found)}", 1),
-        Grid("", 1, header, lines, remarks=4),
+        Heading(f"Acceptance of {visible(campaign)}: {summary_text(judgements)}", 1),
+        *([Grid("", 1, header, lines, remarks=4)] if lines else []),
         Paragraph(
-            "Intervals hold the median, or its ratio, with at least 95 % confidence, each limit for itself. "
-            "Disturbed and contradicted runs do not count."
+            f"{more}Intervals hold the median, or its ratio, with at least 95 % confidence, each limit for "
+            "itself. Disturbed and contradicted runs do not count."
         ),
     ]
 
