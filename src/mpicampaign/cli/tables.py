@@ -119,7 +119,7 @@ def _check_options(options: argparse.Namespace) -> None:
         raise UserError(problems)
 
 
-def check_target(output: Path | None, folder: Path, name: str) -> None:
+def check_target(output: Path | None, folder: Path, name: str, ending: str = "") -> None:
     """Refuse to replace anything but a table: a campaign file, or a file of the results.
 
     Raises
@@ -129,7 +129,7 @@ def check_target(output: Path | None, folder: Path, name: str) -> None:
     """
     if output is None or not output.is_file():
         return
-    ending = (export_writer(name) or writer(name)).ending
+    ending = ending or (export_writer(name) or writer(name)).ending
     if output.suffix.casefold() != ending:
         hint = f"output as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file exists already", file=str(output), hint=hint))
