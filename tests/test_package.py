@@ -31,6 +31,7 @@ from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.cli.man_page import man_page
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.prepare import prepare
+from mpicampaign.report.columns import results_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,7 +105,7 @@ def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) 
     assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data} | {manual}
     with zipfile.ZipFile(wheel) as archive:
         assert archive.read(manual).decode() == man_page()
-        for name, schema in zip(SCHEMAS, (campaign_schema(), map_schema()), strict=True):
+        for name, schema in zip(SCHEMAS, (campaign_schema(), map_schema(), results_schema()), strict=True):
             assert json.loads(archive.read(f"mpicampaign/data/{name}")) == schema
 
 
