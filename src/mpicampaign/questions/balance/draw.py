@@ -100,8 +100,8 @@ class PaperChart:
 
 def short_name(scene: Scene, result: HpccResult) -> str:
     """Without what HPL depends on."""
-    ranks = counted(result.ranks, "rank") + ", disturbed" * result.row.disturbed
-    return f"{scene.place(result.row)} {visible(result.placement)}, {ranks}"
+    ranks = counted(result.row.ranks or 0, "rank") + ", disturbed" * result.row.disturbed
+    return f"{scene.place(result.row)} {visible(result.row.case.placement)}, {ranks}"
 
 
 def _full_name(scene: Scene, result: HpccResult) -> str:

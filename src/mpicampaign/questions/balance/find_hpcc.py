@@ -60,17 +60,13 @@ def whole_system(column: str, by: str = "") -> Quantity:
 class HpccResult:
     """``runs``: the plausible values of each run of the ``row`` that counts, by column in SI units."""
 
-    system: str
-    host_group: str
-    placement: str
-    ranks: int
-    runs: tuple[Mapping[str, float], ...]
     row: Row
+    runs: tuple[Mapping[str, float], ...]
 
     @property
-    def platform(self) -> tuple[str, ...]:
+    def platform(self) -> tuple[str, str, str]:
         """What results for other numbers of processes have in common."""
-        return self.system, self.host_group, self.placement
+        return self.row.place[:3]
 
     def has(self, *columns: str) -> bool:
         """Whether one of its runs has all these columns."""
@@ -79,7 +75,7 @@ class HpccResult:
     def summary(self, quantity: Quantity) -> Summary | None:
         """The quantity's median over runs, each divided by its own values; ``None`` without a value."""
         complete = [run for run in self.runs if run.keys() >= set(quantity.columns)]
-        return summarise([quantity.value(run, self.ranks) for run in complete]) if complete else None
+        return summarise([quantity.value(run, self.row.ranks or 0) for run in complete]) if complete else None
 
 
 def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
@@ -91,7 +87,8 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     rows = [
         row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row) and row.ranks is not None
     ]
-    results = [_result(max(same, key=_weight)) for same in grouped(rows, lambda row: row.place).values()]
+    best = [max(same, key=_weight) for same in grouped(rows, lambda row: row.place).values()]
+    results = [HpccResult(row, tuple(_values(series) for _, series in row.curves)) for row in best]
     platforms = grouped(results, lambda result: result.platform).values()
     ordered = sorted(platforms, key=lambda results: min(map(_order, results)))
     return tuple(result for results in ordered for result in sorted(results, key=_order))
@@ -115,11 +112,6 @@ def _weight(row: Row) -> tuple[bool, int, float]:
     """Which of a case's rows is drawn: a ranked one before others."""
     speeds = [values[HPL] for _, series in row.curves if HPL in (values := _values(series))]
     return row.ranked, row.linear_system, median(speeds) if speeds else 0.0
-
-
-def _result(row: Row) -> HpccResult:
-    case, runs = row.case, tuple(_values(series) for _, series in row.curves)
-    return HpccResult(case.system, case.host_group, case.placement, row.ranks or 0, runs, row)
 
 
 def _values(series: Series) -> dict[str, float]:
