@@ -326,3 +326,22 @@ def look_for(folder: Path, output: bytes, lasting: bool = True) -> list[str]:
 
 def test_what_another_package_reads_is_not_kept(tmp_path: Path) -> None:
     assert look_for(tmp_path, b"a", lasting=False) == look_for(tmp_path, b"a", lasting=False) == ["", "read"]
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ({"host": "n1"}, "it was made on n1, not on "),
+        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
+        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
+    ],
+)
+def test_a_result_of_another_state_is_kept_whole_beside_its_run(
+    tmp_path: Path, made: dict[str, str], reason: str
+) -> None:
+    script = result(tmp_path, **made)  # type: ignore[arg-type]
+    [line] = set_aside_faulty([script])
+    assert reason in line
+    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
+    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
+    assert not script.folder.exists()

@@ -134,7 +134,6 @@ echo "$?" >result/output.txt
 """
 
 
-@pytest.mark.full
 def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     """A node that the scheduler loses takes no part; a pair's launcher gets to its second node, and back."""
     runs = made("lsf", PAIR, tmp_path / "my results", Each("pair"))
