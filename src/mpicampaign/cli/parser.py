@@ -41,7 +41,7 @@ GROUPS = {
     "look at results": {
         "report": "write records, tables, figures and report of the results so far",
         "tables": "print the results, or write them for other programs",
-        "compare": "compare two dates, series, folders or bundles: what changed",
+        "compare": "compare before and now, or dates, campaigns, folders, bundles: what changed",
         "judge": "check the results against the campaign's limits",
         "history": "show series, changes over time, and their causes",
     },
