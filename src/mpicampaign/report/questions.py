@@ -89,7 +89,7 @@ def nodes_of_questions(comparison: Comparison, view: View, *, brief: bool) -> li
 def nodes_of_page(comparison: Comparison, view: View) -> list[PageNode]:
     """What the page shows behind the tables of benchmarks."""
     return [
-        *scaling_nodes(comparison, view, 3, (MESSAGES, STARTUP)),
+        *scaling_nodes(comparison, view, 3, (MESSAGES, *([STARTUP] if view.only.metrics else []))),
         *block_nodes(comparison, view, 3),
         *race_nodes(comparison.races, 3),
         *block_ratios(comparison, view),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import Dimension
@@ -35,7 +36,7 @@ from mpicampaign.show.document import (
     titled,
 )
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are, state_of
-from mpicampaign.show.sentences import absence, kind_name, reason
+from mpicampaign.show.sentences import absence, kind_name, note_text, reason
 from mpicampaign.show.view import probability
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
@@ -208,7 +209,7 @@ def doubts_grid(source: ReportSource) -> Grid:
         for one in not_available(source.comparison)
     )
     notes = (found for found in source.comparison.notes() if is_offered(found[1]))
-    lines = (*absent, *(_doubt_line(source, *found) for found in notes))
+    lines = (*absent, *(_doubt_line(source, of) for of in grouped(notes, lambda one: one[1].case).values()))
     return Grid(
         "Runs left out or in doubt, with the reasons",
         4,
@@ -219,17 +220,21 @@ def doubts_grid(source: ReportSource) -> Grid:
     )
 
 
-def _doubt_line(source: ReportSource, table: Table, row: Row, note: Note) -> tuple[Box, ...]:
-    series = table.title if note.kind in OF_ONE_SERIES else table.benchmark
-    name = f"{source.comparison.place(row)} {row.case.placement}, {series}"
+def _doubt_line(source: ReportSource, notes: Sequence[tuple[Table, Row, Note]]) -> tuple[Box, ...]:
+    """One for each case; several reasons behind a click."""
+    table, row, note = notes[0]
+    name = f"{source.comparison.place(row)} {row.case.placement}, {table.benchmark}"
     link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
-    repeats = repeats_text(note.repeats) if note.repeats else ""
-    return (
-        Box(Span(name, link=link)),
-        Box(state(note.kind)),
-        Box(reason(note, source.view)),
-        Box(repeats, role="short"),
+    kinds = [(state(kind), " ") for kind in dict.fromkeys(note.kind for *_, note in notes)]
+    texts = tuple(
+        (f"{table.title}: " if note.kind in OF_ONE_SERIES else "") + note_text(note, source.view)
+        for table, _, note in notes
     )
+    repeats = {repeats_text(note.repeats) if note.repeats else "" for *_, note in notes}
+    several = Fold(f"{len(texts)} reasons", (Items(texts),))
+    why = Box(reason(note, source.view)) if len(notes) == 1 else Box("", fold=several)
+    same = repeats.pop() if len(repeats) == 1 else ""
+    return Box(Span(name, link=link)), Box(tuple(chain(*kinds))), why, Box(same, role="short")
 
 
 # The runs of each case: their states, numbers, files, reasons and facts

@@ -280,7 +280,7 @@ def rankings_section(source: ReportSource) -> Section:
 def doubts_section(source: ReportSource) -> Section:
     """Runs left out or in doubt."""
     grid = doubts_grid(source)
-    found = Fold(counted(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
+    found = Fold(counted(len(grid.lines), "case"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
     return titled("doubts", "Left out and in doubt", found)
 
 
