@@ -176,7 +176,7 @@ def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:
 
 
 _SHOWN = 6  # answers that are not folded
-LEGEND = "Filled, bold: may be the best. Right, dark: worse."
+LEGEND = "Filled, bold: may be the best. Right, shaded: worse."
 SCALE = (
     "Candidates are best first, those not tested last: the median and its interval as a ratio to the first "
     "median, on a logarithmic scale; hollow: is not the best, or was not tested. In a table of host groups "

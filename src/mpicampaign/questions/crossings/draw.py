@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.questions.answer import Answer
     from mpicampaign.show.charts.looks import Style
 
-_CHARACTERS = 55  # that fit in a strip
+_CHARACTERS, _ON_PHONES = 55, 30  # that fit in a strip
 _TICKS = 4
 
 
@@ -58,7 +58,11 @@ def _strip(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> Markup
         parts.append(element("rect", element("title", title), height=18, **part))
         if len(name) < width / 100 * _CHARACTERS:
             middle = f"{left + width / 2:.2f}%"
-            parts.append(element("text", name, x=middle, y=13, text_anchor="middle", style=f"fill:{ink}"))
+            role = "long" if len(name) >= width / 100 * _ON_PHONES else ""
+            style = f"fill:{ink}"
+            parts.append(
+                element("text", name, x=middle, y=13, text_anchor="middle", style=style, class_=role)
+            )
         place += len(own)
     described = "; ".join(f"{format_size(one.size)} {one.name}" for one in leaders)
     return element("svg", Markup("").join(parts), role="img", aria_label=described, height=18)
