@@ -82,22 +82,8 @@ def _sentences(answer: Answer) -> None:
         assert _near(np.median(own), median), (text, own)
         least_most = [median] * 2 if ends == "1 run" else ends.split(" to ")
         assert all(map(_near, (own.min(), own.max()), least_most)), (text, own)
-    others = {name: own for name, own in values.items() if name not in quiet}
-    first = min(others, key=[one.name for one in answer.candidates].index)
-    meet = {name for name, own in others.items() if name != first and _meet(own, others[first])}
-    overlap = re.search(r"the range of (.*) overlaps (.*)\.$", text)
-    assert bool(overlap) == (len(others) > 1 and min(map(len, others.values())) > 1), text
-    if overlap:
-        assert overlap[1] == first, text
-        assert set(re.findall(r"that of (.*)", overlap[2]) or ["no other"]) == {
-            " and ".join(name for name in others if name in meet) or "no other"
-        }, text
 
 
 def _near(value: float, text: str) -> bool:
     """Whether the text is the value to three digits."""
     return bool(np.isclose(value, float(text), rtol=0.006))
-
-
-def _meet(one: np.ndarray, other: np.ndarray) -> bool:
-    return bool(one.min() <= other.max() and other.min() <= one.max())

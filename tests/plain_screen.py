@@ -24,7 +24,6 @@ from mpicampaign.base.records import (
     FAILED,
     MISSING,
     NOT_AVAILABLE,
-    NOT_JUDGED,
     OK,
     QUIET,
     STATE,
@@ -34,7 +33,7 @@ from mpicampaign.questions.crossings.find import leaders_by_size
 from mpicampaign.questions.ranking.say import BUSY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
@@ -56,7 +55,6 @@ VALUED = rf"{N} \(([\d.]+) (\S+)\)"
 FAR = 2.0  # times: whom so much does not show to be worse the repeats do not tell from the best
 AMOUNT = r"(?:[\d.]+ times as (?:much|long)|[\de.+-]+ % (?:more|longer))"
 CHAIN = r"((?:⟦\d+⟧ [<>=] )+⟦\d+⟧)"
-ORDER = rf"{CHAIN} in (\d+) of (\d+) host groups?(?: \(shown in (\w+))?"
 NUMBERED = re.compile(r"(?:those|(\d+)) ((?:whose|without|on hosts) (?:(?!,? and |, ).)*)")
 
 
@@ -124,7 +122,6 @@ class Compared:
         self.contest = Contest({name: read(row, self.metric) for name, row in self.rows.items()}, self.lower)
         unit = self.metric.dimension.si_unit
         self.best_is = "fastest" if unit in SPEEDS else "lowest" if self.lower else "highest"
-        self.shown = [name for name in self.contest.names if name not in self.contest.leaders]
 
     @property
     def several(self) -> bool:
@@ -248,13 +245,6 @@ class Told:
             said = [(at.size, at.name, at.shown) for at in leaders_by_size(ranking)]
             assert said == one.by_sizes(), (one.scope, said, one.by_sizes())
             yield from ["by size"] * bool(said)
-        for pattern, check in {
-            r"Exceptions: (.*)\.": self.exceptions,
-            r"((?:Smallest c|C)lear lead: .*)\.": self.leads,
-        }.items():
-            for found in filter(None, (re.fullmatch(pattern, text) for text in self.answer.details)):
-                check(found)
-                yield check.__name__
         if self.every:
             metric = self.every[0].metric
             shown = [one for one in self.answer.candidates if one.ratio is not None]
@@ -474,20 +464,6 @@ class Told:
 
     # Several host groups
 
-    def exceptions(self, found: re.Match[str]) -> None:
-        names = [name for one in self.compared for name in one.contest.names]
-        text = self.token(found[1], names)
-        for first, sign, second, where in re.findall(
-            rf"{N} ([<>]) {N} in ((?:(?! [<>] ).)*?)(?:, (?={N} [<>])|$)".replace(r"(?=⟦(\d+)⟧", r"(?=⟦\d+⟧"),
-            text,
-        ):
-            a, b = self.named((first, second))
-            assert (sign == "<") == self.compared[0].lower, text
-            for scope in re.split(r", | and ", where):
-                if not scope.endswith("host groups"):
-                    [one] = [one for one in self.compared if one.scope.partition(", ")[0] == scope]
-                    assert self._in_order(one.contest, (a, b), (sign,)), (found[0], scope)
-
     def _order(self, text: str) -> None:
         """In how many host groups each step holds; not in those of several modes, as the product sees."""
         text = self.token(text, [name for one in self.compared for name in one.contest.names])
@@ -515,36 +491,11 @@ class Told:
             for (a, b), sign in zip(pairwise(names), signs, strict=True)
         )
 
-    def leads(self, found: re.Match[str]) -> None:
-        clear = {one.scope: one for one in self.compared if one.gap and not one.few}
-        factors = {scope: one.contest.factor(*one.contest.behind[0]) for scope, one in clear.items()}
-        text, ends = found[1], [min(factors.values()), max(factors.values())]
-        if both := re.fullmatch(r"Smallest clear lead: (.*) \((.*?)\); largest: (.*) \((.*?)\)", text):
-            parts = [(both[2], both[1]), (both[4], both[3])]
-            assert np.allclose([factors[scope] for scope, _ in parts], ends), (text, factors)
-        else:
-            parts = [(scope, text.removeprefix("Clear lead: ")) for scope in clear]
-        for scope, said in parts:
-            self._contrast(clear[scope], said, clear[scope].contest.behind[:1])
-
 
 def order_of_ends(n: int) -> int:
     """Which smallest and largest value are the ends of an interval of the median: 95 %, or all values."""
     outside = np.cumsum([math.comb(n, k) for k in range(n)]) / 2**n
     return max([1, *(k for k in range(1, n // 2 + 1) if 2 * outside[k - 1] <= 0.05)])
-
-
-def two_bands(runs: Sequence[Mapping[str, list[float | None]]], column: str) -> bool:
-    """Whether at any size the repeats fall into two bands, the gap twice as wide as either of them."""
-    for values in zip(*(columns[column] for columns in runs), strict=False):
-        ordered = np.sort(np.log([value for value in values if value]))
-        gaps = np.diff(ordered)
-        if len(gaps) > 2:
-            place = int(gaps.argmax())
-            bands = ordered[place] - ordered[0], ordered[-1] - ordered[place + 1]
-            if gaps[place] > 2 * max(bands):
-                return True
-    return False
 
 
 # The whole screen
@@ -603,9 +554,9 @@ def hold(comparison: Comparison, screen: KeyResults) -> Counter[str]:
     notices = screen.notices
     pairs = [text for text in notices if text.endswith("one after the other: not tested.")]
     assert pairs == _untested(told), (pairs, notices)
-    few = [text for text in notices if text.startswith("Not tested: single metrics (too few repeats)")]
-    assert len(few) == bool(comparison.of_few), notices
-    kinds.update(_notice(text, comparison.records) for text in notices if text not in (*pairs, *few))
+    assert any("Not tested: single metrics" in text for text in notices) == bool(comparison.of_few), notices
+    _notices(screen, comparison.records)
+    kinds["notice"] = len(screen.marks)
     return kinds
 
 
@@ -816,19 +767,12 @@ def _without_grid(label: str) -> str:
 
 def _scaling_lead(text: str, of: Sequence[Scaled]) -> None:
     known = [one for one in of if one.known]
-    if not known:
-        first, last = of[0].answer.said[1].removesuffix(".").split("; ")[:: len(of[0].rows) - 1]
-        more = len(of) - 1
-        others = f"; {more} more over the ranks" if more else ""
-        assert text == f"{of[0].answer.title}: {first}, {last}{others}", text
+    if len(known) < 2:
+        answer = (known or of)[0].answer
+        assert text == f"{answer.title}: {answer.finding}"[:-1], text
         return
     ends = {(one.ranks[0], one.ranks[-1]) for one in known}
     first, last = next(iter(ends))
-    if len(known) == 1:
-        found = re.fullmatch(r"(.*): from (\d+) to (\d+) ranks \((.*)\)", text)
-        assert found and found[1] == known[0].answer.title, text
-        assert (int(found[2]), int(found[3])) == (first, last) and known[0].gains(found[4]), text
-        return
     head = f"Efficiency from {first} to {last} ranks" if len(ends) == 1 else "Efficiency with the most ranks"
     by = words(list(dict.fromkeys(one.metric.name for one in known)))
     found = re.fullmatch(rf"{head}: ([\d.]+)(?: to ([\d.]+))? % by {by}", text)
@@ -840,53 +784,31 @@ def _scaling_lead(text: str, of: Sequence[Scaled]) -> None:
 # What is said of the runs
 
 
-def _notice(text: str, records: Sequence[Record]) -> str:
+def _notices(screen: KeyResults, records: Sequence[Record]) -> None:
+    """What the marks on the runs count, and whether those stand there that must."""
+    marks = [notice.mark for notice in screen.marks]
     ok = [run for run in records if run.status == OK]
     state = Counter(run.condition for run in ok)
-    rules: dict[str, Callable[[re.Match[str]], bool]] = {
-        r"(?:The (?:machine|hosts) (?:was|were) (?:quiet in (?:all )?(\d+)(?: of (\d+))? runs|busy)|Nothing "
-        r"recorded shows whether the (?:machine was|hosts were) quiet)(?:; (\d+) runs? (?:was|were) disturbed"
-        r"(?: and left out| and counted all the same \(busy_machine: rank\)|, shown with † and not tested"
-        r"| \(\d+ shown with † and not tested, \d+ left out\))?)?"
-        r"(?:; (\d+) runs? (?:was|were) not judged \(.*\))?\.": lambda found: (
-            (int(found[1] or 0), int(found[3] or 0), int(found[4] or 0))
-            == (state[QUIET], state[DISTURBED], state[NOT_JUDGED])
-            and int(found[2] or found[1] or len(ok)) == len(ok)
-        ),
-        r"For values that count, use a quiet machine, .*": lambda _: bool(state[DISTURBED]),
-        r"Runs left out: (?:(\d+) failed)?(?: and )?(?:(\d+) contradicted)?\.": lambda found: (
-            (int(found[1] or 0), int(found[2] or 0))
-            == (
-                sum(run.status == FAILED for run in records),
-                sum(run.verdict == CONTRADICTED for run in ok),
-            )
-        ),
-        r"(\d+) runs? (?:was|were) stopped by the time limit while others used the CPUs\.": lambda found: (
-            int(found[1]) == sum(run.status == FAILED and "time limit" in run.reason for run in records)
-        ),
-        r"Not made: (\d+) of (\d+) planned runs \(.*\).*\.": lambda found: (
-            (int(found[1]), int(found[2])) == (sum(run.status == MISSING for run in records), len(records))
-        ),
-        r"Tuning cliff, .* takes .*": lambda _: True,  # tests/test_guidelines.py
-        r"(\d+) of (\d+) runs are unverified: no evidence proves their placement\.": lambda found: (
-            (int(found[1]), int(found[2]))
-            == (sum((run.verdict or UNVERIFIED) == UNVERIFIED for run in ok), len(ok))
-        ),
-        r"(.*?) (\S+)(?: for .*)? is not available: (.*)\.": lambda found: any(
-            run.status == NOT_AVAILABLE and run.reason == found[3] and run.case.placement == found[2]
-            for run in records
-        ),
-        r"The answers use (\d+) of (\d+) runs: (.*?)\."
-        r"( The others stand in rows of their own, not ranked\.)?": lambda found: _of_state(records, found),
-        r"(\d+) of those with CPUs \d+ ns apart took 10 s or more and (?:was|were) probed at both ends only: "
-        r"the CPUs may have moved within\.": lambda found: 0 < int(found[1]) <= len(ok),
-        r"On .*, a round trip of a cache line took .*": lambda _: True,  # tests/test_states.py
+    quiet = "quiet" if state[QUIET] == len(ok) else "quiet?"
+    disturbed = f"{state[DISTURBED]} of {len(ok)} disturbed"
+    unproved = sum((run.verdict or UNVERIFIED) == UNVERIFIED for run in ok)
+    failed = sum(run.status == FAILED and "time limit" not in run.reason for run in records)
+    contradicted = sum(run.verdict == CONTRADICTED for run in ok)
+    lost = [f"{n} {what}" for n, what in ((failed, "failed"), (contradicted, "contradicted")) if n]
+    expected = {
+        disturbed if state[DISTURBED] else quiet: ok,
+        f"{unproved} of {len(ok)} unverified": unproved,
+        words(lost): lost,
+        "not made": any(run.status == MISSING for run in records),
     }
-    for pattern, holds in rules.items():
-        if found := re.fullmatch(pattern, text):
-            assert holds(found), text
-            return "notice"
-    raise AssertionError(f"no rule knows: {text}")
+    assert all((mark in marks) == bool(due) for mark, due in expected.items()), (marks, expected)
+    absent = any(run.status == NOT_AVAILABLE for run in records)
+    assert any(mark.endswith(" n/a") for mark in marks) == absent, marks
+    pattern = (
+        r"The answers use (\d+) of (\d+) runs: (.*?)\.( The others stand in rows of their own, not ranked\.)?"
+    )
+    for found in filter(None, (re.fullmatch(pattern, text) for text in screen.notices)):
+        assert _of_state(records, found), found[0]
 
 
 def _of_state(records: Sequence[Record], found: re.Match[str]) -> bool:

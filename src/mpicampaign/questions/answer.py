@@ -102,8 +102,3 @@ class Answer:
     def details(self) -> tuple[str, ...]:
         """All other ones."""
         return (*self.said[1:], *self.host_groups)
-
-    @property
-    def design(self) -> str:
-        """The block design; empty where it is about none."""
-        return self.blocks.design if self.blocks else ""

@@ -175,7 +175,7 @@ def best_placement(rankings: Sequence[Ranking], over: Sequence[OverGroups], view
     if not compared:
         return ()
     if not any(ranking.judged for ranking in compared):
-        return tuple(_of_none_judged(compared, view))
+        return tuple(_of_none_judged(compared))
     if len(rankings) == 1:
         return tuple(_of_one_host_group(compared[0], view))
     orders = [sentence for one in over for sentence in order_sentences(one)]
@@ -186,17 +186,13 @@ def best_placement(rankings: Sequence[Ranking], over: Sequence[OverGroups], view
     return (f"{best}.", *orders, *_leads(compared), *seen, *_added_lines(compared))
 
 
-def _of_none_judged(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
-    """Why, the values of the only ranking with their ranges, and what would help."""
+def _of_none_judged(rankings: Sequence[Ranking]) -> Iterator[str]:
+    """Why, and what would help."""
     why = why_none(rankings)
     if why == FEW_REPEATS:
         yield "Too few repeats to say which is best. Ask for more repeats."
         return
     yield f"{upper(why)}: not tested."
-    contestants = rankings[0].contestants
-    if len(rankings) == 1 and len(contestants) <= MANY:
-        medians = listed([f"{_with_range(one, view)} for {one.name}" for one in contestants])
-        yield f"The medians (and ranges of repeats) are {medians}."
     own = not any(one.row.imported for ranking in rankings for one in ranking.contestants)
     names = dict.fromkeys(one.name for ranking in rankings for one in ranking.contestants)
     command = f": run --again {shlex.quote(','.join(names))}" if own and len(names) <= MANY else ""
@@ -367,7 +363,7 @@ def disturbed_contestants(
 
 
 def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str]:
-    """Their medians with the ranges of the repeats, and whether the range of the first overlaps others.
+    """Their medians with the ranges of the repeats.
 
     A single run has no range.
     """
@@ -380,13 +376,6 @@ def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str
     else:
         ends = " to ".join(f"{_with_range(one, view)} for {one.name}" for one in (first, others[-1]))
         yield f"{ON} the {len(found)} medians (and ranges of repeats) go from {ends}."
-    least, most = min(first.cell.values), max(first.cell.values)
-    ranges = ((one.name, min(one.cell.values), max(one.cell.values)) for one in others)
-    overlapping = [name for name, low, high in ranges if low <= most and least <= high]
-    those = f"that of {listed(overlapping)}" if overlapping else "no other"
-    if others and all(len(one.cell.values) > 1 for one in found):
-        those = f"{len(overlapping)} others" if len(overlapping) >= _NAMED else those
-        yield f"{ON} the range of {first.name} overlaps {those}."
 
 
 def _with_range(one: Contestant, view: View) -> str:

@@ -152,14 +152,9 @@ def _gain(scaling: Scaling, point: ScalingPoint) -> str:
 def scaling_lead(comparison: Comparison, shown: Sequence[Scaling], view: View) -> str:
     """What the most ranks bring; of several the range of their efficiencies. Messages have values alone."""
     largest = [(scaling, scaling.points[-1]) for scaling in shown if scaling.has_speed_up]
-    if len(largest) == 1:
-        [(scaling, last)] = largest
-        ranks = f"from {scaling.points[0].ranks} to {in_ranks(last.ranks)}"
-        return f"{scaling_title(comparison, scaling)}: {ranks}{_gain(scaling, last)}"
-    if not largest:
-        values = scaling_sentence(shown[0], view).removesuffix(".").split("; ")[:: len(shown[0].points) - 1]
-        more = f"; {len(shown) - 1} more over the ranks" if len(shown) > 1 else ""
-        return f"{scaling_title(comparison, shown[0])}: {', '.join(values)}{more}"
+    if len(largest) < 2:
+        first = next((scaling for scaling, _ in largest), shown[0])
+        return f"{scaling_title(comparison, first)}: {_finding(first, view)[:-1]}"
     ascending = sorted(last.efficiency or 0.0 for _, last in largest)
     efficiencies = dict.fromkeys(FRACTION.number(end) for end in (ascending[0], ascending[-1]))
     ends = {f"from {scaling.points[0].ranks} to {in_ranks(last.ranks)}" for scaling, last in largest}
