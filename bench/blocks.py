@@ -1,18 +1,17 @@
 """What comparing within blocks finds, and how often it errs: simulated, as docs/statistics.md prints it.
 
-bench/blocks.py [--cases 2000] [--seed 32]
+bench/blocks.py [--cases 2000] [--seed 32] [--parts found errors]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
-from common import usually
+from common import options, usually
 
 from mpicampaign.verdicts.blocks import compare_blocks
 
@@ -110,13 +109,13 @@ def errors(cases: int, source: np.random.Generator) -> None:
         print(f"  {name:14}" + "  ".join(f"{one:.3f}" for one in false) + f"  {power:.2f}", flush=True)
 
 
+PARTS = {part.__name__: part for part in (found, errors)}
+
+
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
-    parser.add_argument("--seed", type=int, default=32)
-    options = parser.parse_args(arguments)
-    for part in (found, errors):
-        part(options.cases, np.random.default_rng(options.seed))
+    given = options(__doc__, arguments, PARTS, cases=CASES, seed=32)
+    for part in given.parts:
+        PARTS[part](given.cases, np.random.default_rng(given.seed))
 
 
 if __name__ == "__main__":

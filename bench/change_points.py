@@ -8,7 +8,6 @@ alarms per 1,000 points. Then the delays until a step or a drift is found.
 
 from __future__ import annotations
 
-import argparse
 import math
 import multiprocessing
 import random
@@ -17,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from common import usually
+from common import options, usually
 
 from mpicampaign.statistics.change_points import TOO_SHORT, PossibleChange, latest_change, why_not_judged
 
@@ -138,22 +137,18 @@ def _share(trials: list[Found | None]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, default=POINTS, help="stationary points of each kind")
-    parser.add_argument("--trials", type=int, default=TRIALS, help="of each delay")
-    parser.add_argument("--seed", type=int, default=2026)
-    options = parser.parse_args(arguments)
-    count = -(-options.points // LENGTH)
+    given = options(__doc__, arguments, points=POINTS, trials=TRIALS, seed=2026)
+    count = -(-given.points // LENGTH)
     with multiprocessing.Pool() as pool:
-        jobs = [(name, count, options.seed) for name in KINDS | PERSISTENT]
+        jobs = [(name, count, given.seed) for name in KINDS | PERSISTENT]
         print(f"{count * LENGTH} stationary points of each kind: false alarms per 1,000, series not judged")
         for name, (alarms, refused) in zip(
             KINDS | PERSISTENT, pool.starmap(false_alarms, jobs, 1), strict=True
         ):
             print(f"  {name:18} {1000 * alarms / (count * LENGTH):6.2f}   {refused / count:5.1%}")
-        print(f"{options.trials} trials each, normal noise of 1 %")
+        print(f"{given.trials} trials each, normal noise of 1 %")
         for name in DELAYS:
-            jobs = [(name, trial, options.seed) for trial in range(options.trials)]
+            jobs = [(name, trial, given.seed) for trial in range(given.trials)]
             share, times, place = _share(pool.starmap(delays, jobs, 20))
             limit = DELAYS[name][2]
             print(f"  {name:26} {share} by point {limit}; {times}; {place}")

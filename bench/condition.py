@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, title, usually, wheel_mpi
+from common import evidence_library, title, usually, wheel_mpi
 
 from mpicampaign.base.records import DISTURBED, QUIET
 from mpicampaign.evidence.condition import condition
@@ -61,7 +61,7 @@ def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, small
     )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        library = build(folder)
+        library = evidence_library(folder)
         kinds: dict[str, Callable[[], Iterator[None]]] = {
             "nothing": lambda: loops(),
             "one loop pinned to the CPU of rank 0": lambda: loops(0),
@@ -82,13 +82,6 @@ def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, small
                 launches,
                 median(each.latency for each in chosen["nothing"]),
             )
-
-
-def build(folder: Path) -> Path:
-    """The evidence library."""
-    library = folder / "evidence.so"
-    subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
-    return library
 
 
 def loops(*cpus: int | None) -> Iterator[None]:

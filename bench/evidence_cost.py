@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, paired, title, usually, wheel_mpi
+from common import evidence_library, paired, title, usually, wheel_mpi
 
 PAIRS = usually(60, smallest=1)
 SIZES = {8: usually((40, 20_000), smallest=(10, 5000)), 2 << 20: usually((40, 100), smallest=(10, 20))}
@@ -87,8 +87,7 @@ def main() -> None:
     title(f"Evidence library: {PAIRS} pairs of launches of each size, in turn")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        library = str(folder / "evidence.so")
-        subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
+        library = str(evidence_library(folder))
         for size in SIZES:
             imb = partial(seconds_of_imb, size=size)
             what = f"IMB PingPong, {size} B, with the library / without"

@@ -5,12 +5,11 @@ bench/limits.py [--checks 20000] [--past 30] [--seed 31]
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from common import usually
+from common import options, usually
 from statistics_errors import NOISES, Array, Noise, normal, two_modes
 
 from mpicampaign.base.expectation import AlarmRule
@@ -68,20 +67,16 @@ def alarms(past: list[float], new: list[float]) -> list[bool]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checks", type=int, default=CHECKS, help="of a healthy system, for each noise")
-    parser.add_argument("--past", type=int, default=30, help="past runs")
-    parser.add_argument("--seed", type=int, default=31)
-    options = parser.parse_args(arguments)
-    source = np.random.default_rng(options.seed)
+    given = options(__doc__, arguments, checks=CHECKS, past=30, seed=31)
+    source = np.random.default_rng(given.seed)
     names = [*_USUAL, *(f"{rule} beyond the worst" for rule in RULES), "proposed", "proposed where accepted"]
-    exact = [false_alarm_rate(rule, options.past) for rule in RULES]
-    print(f"Alarms per 1,000 checks, {options.past} past runs: {'; '.join(names)}; share accepted")
+    exact = [false_alarm_rate(rule, given.past) for rule in RULES]
+    print(f"Alarms per 1,000 checks, {given.past} past runs: {'; '.join(names)}; share accepted")
     print("  exact, by ranks: " + "; ".join(f"{1000 * rate:.2f}" for rate in exact))
     for name, noise in _NOISES.items():
         for scatter in (0.02, 0.05):
-            drawn = np.exp(noise(source, (options.checks, options.past + RETESTED.of), scatter)).tolist()
-            found = [alarms(each[: options.past], each[options.past :]) for each in drawn]
+            drawn = np.exp(noise(source, (given.checks, given.past + RETESTED.of), scatter)).tolist()
+            found = [alarms(each[: given.past], each[given.past :]) for each in drawn]
             *rates, of_accepted, accepted = np.mean(found, axis=0)
             rates.append(of_accepted / (accepted or 1))
             shown = "; ".join(f"{1000 * rate:.2f}" for rate in rates)

@@ -1,11 +1,10 @@
 """Which slow links, nodes and switches are found among pairs of nodes, and how often that errs: simulated.
 
-bench/slow_links.py [--machines 50] [--seed 34] [--nodes 16]
+bench/slow_links.py [--machines 50] [--seed 34] [--parts link leaf]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from common import usually
+from common import options, usually
 
 from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
 
@@ -135,16 +134,11 @@ def rates(nodes: int, fault: Fault, machines: int, source: np.random.Generator) 
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--machines", type=int, default=MACHINES, help="simulated for each line")
-    parser.add_argument("--seed", type=int, default=34)
-    parser.add_argument("--nodes", type=int, nargs="+", default=NODES)
-    parser.add_argument("--slow", choices=FAULTS, nargs="+", default=FAULTS)
-    options = parser.parse_args(arguments)
+    given = options(__doc__, arguments, FAULTS, machines=MACHINES, seed=34)
     print("Nodes, slow: any node, link or switch named as slower than it is; all that is slow named; sweeps")
-    for count, name in product(options.nodes, options.slow):
-        source = np.random.default_rng(options.seed)
-        false, found, sweeps = rates(count, FAULTS[name], options.machines, source)
+    for count, name in product(NODES, given.parts):
+        source = np.random.default_rng(given.seed)
+        false, found, sweeps = rates(count, FAULTS[name], given.machines, source)
         print(f"  {count:3} {name:21} {false:.3f}  {found:.3f}  {sweeps:.1f}", flush=True)
 
 

@@ -1,11 +1,10 @@
 """Which slow nodes are found, and how often that errs: simulated, as docs/statistics.md prints it.
 
-bench/slow_nodes.py [--machines 300] [--seed 33] [--part by_noise]
+bench/slow_nodes.py [--machines 300] [--seed 33] [--parts by_noise]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise, product
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from common import usually
+from common import options, usually
 from statistics_errors import NOISES
 
 from mpicampaign.statistics.against_controls import Round
@@ -104,16 +103,14 @@ class Rates(NamedTuple):
     false: float
     found: float
     runs: float
-    smallest: float
     said: float
 
 
 def rates(machine: Machine, machines: int, source: np.random.Generator) -> Rates:
     made = [outcome(machine, source) for _ in range(machines)]
     said = [each.member in one.search.dependent for one in made for each in one.search.named]
-    smallest = [one.search.smallest or np.nan for one in made]
-    columns = ([one.false for one in made], [one.found for one in made], [one.runs for one in made], smallest)
-    return Rates(*(float(np.mean(each)) for each in (*columns, said or [np.nan])))
+    columns = ([one.false for one in made], [one.found for one in made], [one.runs for one in made])
+    return Rates(*(float(np.mean(column)) for column in (*columns, said or [np.nan])))
 
 
 def by_noise(machines: int, source: np.random.Generator) -> None:
@@ -122,16 +119,6 @@ def by_noise(machines: int, source: np.random.Generator) -> None:
         healthy, slow = (rates(Machine(count, noise, slower=more), machines, source) for more in (0.0, 0.05))
         shown = f"{healthy.false:.3f} {healthy.runs:4.1f}  {slow.found:.3f} {slow.runs:4.1f}"
         print(f"  {count:4} {name:11} {shown}", flush=True)
-
-
-def by_spread(machines: int, source: np.random.Generator) -> None:
-    print("Natural spread, noise: any named that is not slow; smallest slow-down, found, runs a node")
-    for count, spread, scatter in product(NODES, (0.01, 0.02), (0.05, 0.1)):
-        machine = Machine(count, NOISES["normal"], scatter, spread)
-        healthy = rates(machine, machines, source)
-        slow = rates(machine._replace(slower=healthy.smallest), machines, source)
-        shown = f"{healthy.false:.3f}  {healthy.smallest:.1%} {slow.found:.3f} {slow.runs:.1f}"
-        print(f"  {count:4} {spread:.0%} {scatter:3.0%}  {shown}", flush=True)
 
 
 def dependent(machines: int, source: np.random.Generator) -> None:
@@ -144,18 +131,13 @@ def dependent(machines: int, source: np.random.Generator) -> None:
         print(f"  {count:4}  {healthy.false:.3f} {healthy.said:.2f}  {slow.said:.2f}", flush=True)
 
 
-PARTS = {each.__name__: each for each in (by_noise, by_spread, dependent)}
+PARTS = {part.__name__: part for part in (by_noise, dependent)}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--machines", type=int, default=MACHINES, help="simulated for each rate")
-    parser.add_argument("--seed", type=int, default=33)
-    parser.add_argument("--part", choices=PARTS, help="only this table")
-    options = parser.parse_args(arguments)
-    for name, part in PARTS.items():
-        if options.part in (None, name):
-            part(options.machines, np.random.default_rng(options.seed))
+    given = options(__doc__, arguments, PARTS, machines=MACHINES, seed=33)
+    for part in given.parts:
+        PARTS[part](given.machines, np.random.default_rng(given.seed))
 
 
 if __name__ == "__main__":

@@ -7,21 +7,22 @@ folder has a file for each job: the job's name, and `ended` once its script has 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import random
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-import outputs
 
 COMMANDS = ("sbatch", "srun", "squeue", "sinfo", "scontrol")
 SLOW = {"n0007": 1.09}
 NOISE = 0.01
 OSU = "\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
+STARTUP = "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n"
+SECONDS, MOMENT = timedelta(seconds=9), "%Y-%m-%dT%H:%M:%SZ"  # of a run
 SIZES = [2**power for power in range(23)]
 HERE = Path(sys.argv[0]).parent
 _LAUNCH = (
@@ -74,11 +75,54 @@ def finish(folder: Path, hosts: list[str], begin: datetime) -> None:
     lines = (folder / "claim").read_text(encoding="utf-8").splitlines()[1:]
     claims = {key: value for key, _, value in (line.removeprefix("claim ").partition("=") for line in lines)}
     rows = "".join(f"{size:<10} {latency * (1 + size / 9000):14.4f}\n" for size in SIZES)
-    raw = {"output.txt": OSU + rows, "stderr.txt": outputs.report(claims["transport"])}
-    told = outputs.evidence("/".join(folder.parts[-4:]), claims, raw, hosts, begin)
+    raw = {"output.txt": OSU + rows, "stderr.txt": STARTUP}
+    told = evidence("/".join(folder.parts[-4:]), claims, raw, hosts, begin)
     (folder / "result").mkdir()
     for name, text in {**raw, "evidence.txt": told}.items():
         (folder / "result" / name).write_text(text, encoding="utf-8")
+
+
+def evidence(
+    name: str, claims: dict[str, str], raw: dict[str, str], hosts: list[str], begin: datetime
+) -> str:
+    """The evidence file of a run of two ranks that matches its claim, with these raw files.
+
+    ``name``: the run's folder below runs/.
+    """
+    lines = ["#mpicampaign-evidence 2", f"job run={name}", f"job script_sha256={claims['scripts']}"]
+    lines += [f"job {key}={claims[key]}" for key in ("launch", "arguments", "program_sha256")]
+    lines += [f"job env.{k.removeprefix('setting.')}={v}" for k, v in claims.items() if "setting." in k]
+    lines += [f"job started={begin:{MOMENT}}", f"job host={hosts[0]}", "job id=1", "job env.PATH=/usr/bin"]
+    lines += [line for host in hosts for line in _node(host)]
+    lines += [line for rank in (0, 1) for line in _rank(rank, hosts[rank % len(hosts)], claims)]
+    lines += [f"job sha256.{name}={hashlib.sha256(raw[name].encode()).hexdigest()}" for name in raw]
+    end = (f"job ended={begin + SECONDS:{MOMENT}}", "job exit_status=0", "end of evidence")
+    return "\n".join([*lines, *end]) + "\n"
+
+
+def _node(host: str) -> list[str]:
+    facts = ["kernel=Linux 6.1", "cpu_model=Invented CPU", "cores=8"]
+    for moment in ("before", "after"):
+        facts.append(f"{moment}.load=0.10 0.20 0.30")
+        for name, count in (("eth0", 5000), ("eth1", 0), ("lo", 1000)):
+            facts += [f"{moment}.net.{name}.{way}_bytes={count}" for way in ("rx", "tx")]
+    return [f"node {host} {fact}" for fact in facts]
+
+
+def _rank(rank: int, host: str, claims: dict[str, str]) -> list[str]:
+    socket = rank if claims["sockets"] == "2" else 0
+    lines = [f"rank {rank} launch.host={host}"]
+    for moment in ("start", "end"):
+        facts = {
+            "host": host,
+            "cpu": rank,
+            "allowed": "0-7" if claims["binding"] == "none" else rank,
+            "socket": socket,
+            "numa": socket,
+            "memory": f"N{socket}=900",
+        }
+        lines += [f"rank {rank} {moment}.{key}={value}" for key, value in facts.items()]
+    return lines
 
 
 def squeue(*_: str) -> None:

@@ -1,11 +1,10 @@
 """How often the statistics of repeats err, and what they find: simulated, as docs/statistics.md prints it.
 
-bench/statistics_errors.py [--cases 2000] [--seed 29] [--part whole_runs]
+bench/statistics_errors.py [--cases 2000] [--seed 29] [--parts whole_runs]
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -14,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from common import usually
+from common import options, usually
 
 from mpicampaign.questions.over_groups.find_settings import OverSettings, Setting, judged
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.outliers import off
 from mpicampaign.verdicts.compare import Verdict, compare
-from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
 from mpicampaign.verdicts.rows import TimedRun
 
 CASES = usually(2000, smallest=4)
@@ -98,33 +96,6 @@ def several_groups(cases: int, source: np.random.Generator) -> None:
             print(f"  {k:2} {n:2} {name:12} {step - 1:4.0%}  " + "  ".join(f"{one:.3f}" for one in shares))
 
 
-# Groups measured one after the other
-
-
-def stays(source: np.random.Generator, runs: int) -> Array:
-    """Two modes, a quarter apart, with stays of six runs in the mean."""
-    changes = source.random(runs) < 1 / 6
-    return np.log1p((np.cumsum(changes) + source.integers(0, 2)) % 2 / 4)
-
-
-def drift(_source: np.random.Generator, runs: int) -> Array:
-    """20 % from the first run to the last."""
-    return np.linspace(0, np.log(1.2), runs)
-
-
-def one_after_the_other(cases: int, source: np.random.Generator) -> None:
-    print("Like groups of 6, noise 2 %, in turn and in alternation: any called different; best out")
-    for (name, course), k in product({"stays": stays, "drift": drift}.items(), (2, 4)):
-        counts = np.zeros(4)
-        for _ in range(cases):
-            values = np.exp(course(source, 6 * k) + normal(source, 6 * k, 0.02))
-            for place, groups in enumerate((values.reshape(k, 6), values.reshape(6, k).T)):
-                lists = [list(map(float, group)) for group in groups]
-                counts[place] += any(pair.shown for pair in compare_groups(lists).pairs.values())
-                counts[2 + place] += 0 in led(lists)
-        print(f"  {name} {k:2}  " + "  ".join(f"{one:.3f}" for one in counts / cases))
-
-
 # Over host groups
 
 
@@ -137,13 +108,6 @@ def over_host_groups(cases: int, source: np.random.Generator) -> None:
             last = [all({a, k - 1} in pairs for a in range(k - 1)) for pairs in found]
             shares = f"{np.mean([*map(bool, found)]):.3f}  {np.mean(last):.3f}"
             print(f"  {k} {n:2} {name:12} {better:3.0%}  {shares}")
-    print("Host groups by two levels, spreads of 2 and 30 %: called different")
-    for few, many in ((4, 4), (2, 5), (6, 6)):
-        p = [
-            rank_sum_and_welch(normal(source, few, 0.02).tolist(), normal(source, many, 0.3).tolist())
-            for _ in range(cases)
-        ]
-        print(f"  {few} {many}  {np.mean(np.array(p) <= LEVEL):.3f}")
 
 
 def _differ(values: Array) -> list[set[int]]:
@@ -175,7 +139,8 @@ def found(of_runs: Array, factors: Sequence[float]) -> float:
 
 
 def drifting(source: np.random.Generator, shape: Any, scatter: float) -> Array:
-    return drift(source, shape[-1]) + normal(source, shape, scatter)
+    """By 20 % from the first run to the last."""
+    return np.linspace(0, np.log(1.2), shape[-1]) + normal(source, shape, scatter)
 
 
 OFF = {"one": (1.42,), "two": (1.35, 1.42)}
@@ -192,18 +157,13 @@ def whole_runs(cases: int, source: np.random.Generator) -> None:
         print(f"  {n:2} {scatter:4.0%}  " + "   ".join(shown), flush=True)
 
 
-PARTS = {each.__name__: each for each in (one_after_the_other, over_host_groups, whole_runs, several_groups)}
+PARTS = {part.__name__: part for part in (several_groups, over_host_groups, whole_runs)}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
-    parser.add_argument("--seed", type=int, default=29)
-    parser.add_argument("--part", choices=PARTS, help="only this table")
-    options = parser.parse_args(arguments)
-    for name, part in PARTS.items():
-        if options.part in (None, name):
-            part(options.cases, np.random.default_rng(options.seed))
+    given = options(__doc__, arguments, PARTS, cases=CASES, seed=29)
+    for part in given.parts:
+        PARTS[part](given.cases, np.random.default_rng(given.seed))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ bench/verdicts.py [--cases 1000] [--seed 42]
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
-from common import usually
+from common import options, usually
 
 from mpicampaign.questions.crossings.find import Curves, leaders_of
 from mpicampaign.verdicts.compare import compare
@@ -266,16 +265,13 @@ def table_of_sizes(source: Source, cases: int) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
-    parser.add_argument("--seed", type=int, default=42)
-    options = parser.parse_args(arguments)
-    source = np.random.default_rng(options.seed)
+    given = options(__doc__, arguments, cases=CASES, seed=42)
+    source = np.random.default_rng(given.seed)
     for k, n in ((2, 6), (2, 8), (2, 30), (3, 8), (4, 8), (6, 16)):
-        table(source, k, n, options.cases)
-    power(source, options.cases)
-    table_of_smallest(source, options.cases)
-    table_of_sizes(source, options.cases)
+        table(source, k, n, given.cases)
+    power(source, given.cases)
+    table_of_smallest(source, given.cases)
+    table_of_sizes(source, given.cases)
 
 
 if __name__ == "__main__":

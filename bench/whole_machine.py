@@ -6,16 +6,18 @@ The scheduler is a stand-in (``stand_in_scheduler.py``): no node exists, one of 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
-from common import ProjectCopy, line, project_copy, title, usually
+from common import PROJECT, title, usually
 from stand_in_scheduler import COMMANDS, SLOW
 
 NODES, IN_PAIRS = usually((1024, 64), smallest=(30, 8))
 MEASURED = usually({"node": NODES, "pair": IN_PAIRS}, smallest={"pair": IN_PAIRS})
+PARTS = ("workflow", "templates", "kernels", "reference", "src", "profiles")
 PLAN, PAGE = 3.0, 3.0  # s, MB
 CAMPAIGN = """\
 campaign: machine
@@ -34,53 +36,42 @@ matrix:
 """
 
 
-class Used(NamedTuple):
-    """CPU seconds, with all that was started and ended, and megabytes of the largest process."""
-
-    cpu: float
-    peak: float
-
-
 def main() -> None:
     """Prints a line for each stage."""
     for unit, count in MEASURED.items():
-        _whole(f"{'all pairs of ' if unit == 'pair' else ''}{count} nodes", f"n[0001-{count:04}]", unit)
+        measure(f"{'all pairs of ' if unit == 'pair' else ''}{count} nodes", f"n[0001-{count:04}]", unit)
 
 
-def _whole(what: str, hosts: str, unit: str) -> None:
+def measure(what: str, hosts: str, unit: str) -> None:
     title(f"The whole machine: {what}, from the campaign file to the page")
-    with project_copy() as project:
-        file = _write(project.folder, hosts, unit)
-        _stage(project, "plan", "plan", file, limit=PLAN)
-        text = _stage(project, "run, to the answer", "run", file)[1]
-        _stage(project, "plan, with results", "plan", file, limit=PLAN)
-        _stage(project, "report, nothing has changed", "report", file)
-        _check(text, f"{_answer(text)}; {text.count('runs: ')} submissions")
+    with tempfile.TemporaryDirectory() as temporary:
+        project = Path(temporary).resolve() / "project"
+        for part in PARTS:
+            shutil.copytree(PROJECT / part, project / part)
+        file = write_campaign(project, hosts, unit)
+        stage(project, "plan", "plan", file, PLAN)
+        text = stage(project, "run, to the answer", "run", file)
+        stage(project, "plan, with results", "plan", file, PLAN)
+        stage(project, "report, nothing has changed", "report", file)
+        check(text)
         page = file.parent / "results/machine/report.html"
-        line("page", [page.stat().st_size / 1e6], PAGE, "MB")
+        line("page", page.stat().st_size / 1e6, "MB", PAGE)
 
 
-def _stage(
-    project: ProjectCopy, name: str, command: str, file: Path, *options: str, limit: float | None = None
-) -> tuple[Used, str]:
-    used, text = _measured(project, project.mpicampaign(command, "--campaign", file, *options))
-    line(name, [used.cpu], limit)
-    line("  largest process", [used.peak], unit="MB")
-    return used, text
+def line(what: str, value: float, unit: str, limit: float | None = None) -> None:
+    verdict = f"  limit {limit:g} {unit}: {'reached' if value <= limit else 'MISSED'}" if limit else ""
+    print(f"  {what:<40} {value:8.3f} {unit}{verdict}", flush=True)
 
 
-def _answer(text: str) -> str:
-    return next((said for said in text.splitlines() if " slow: " in said), "")
-
-
-def _check(text: str, shown: str) -> None:
+def check(text: str) -> None:
     """Exits unless the slow node alone is named."""
-    print(f"  {shown}")
+    answer = next((answer for answer in text.splitlines() if " slow: " in answer), "")
+    print(f"  {answer}; {text.count('runs: ')} submissions")
     if f"is slow: {next(iter(SLOW))} " not in text:
         raise SystemExit(f"the slow node is not named: {text[:500]}")
 
 
-def _write(folder: Path, hosts: str, unit: str) -> Path:
+def write_campaign(folder: Path, hosts: str, unit: str) -> Path:
     """A campaign, and the stand-in under the names of Slurm's commands."""
     commands = folder / "bin"
     commands.mkdir()
@@ -94,19 +85,23 @@ def _write(folder: Path, hosts: str, unit: str) -> Path:
     return file
 
 
-def _measured(project: ProjectCopy, command: list[str]) -> tuple[Used, str]:
-    path = f"{project.folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    own = {"PYTHONPATH": str(project.folder / "src"), "PATH": path, "MPICAMPAIGN_STATES": "off"}
-    printed = project.folder / "printed.txt"
-    with printed.open("w", encoding="utf-8") as file:
+def stage(project: Path, what: str, command: str, file: Path, limit: float | None = None) -> str:
+    """What a command prints; its line: CPU seconds with all that it started, and the largest process."""
+    path = f"{project}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    settings = {"PYTHONPATH": str(project / "src"), "PATH": path, "MPICAMPAIGN_STATES": "off"}
+    call = [sys.executable, "-m", "mpicampaign.cli", command, "--campaign", str(file)]
+    printed = project / "printed.txt"
+    with printed.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
-            command, cwd=project.folder, env={**os.environ, **own}, stdout=file, stderr=file
+            call, cwd=project, env={**os.environ, **settings}, stdout=output, stderr=output
         )
         _, status, used = os.wait4(process.pid, 0)
     text = printed.read_text(encoding="utf-8")
     if status:
-        raise SystemExit(f"{' '.join(command)} failed:\n{text[-3000:]}")
-    return Used(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024), text
+        raise SystemExit(f"mpicampaign {command} failed:\n{text[-3000:]}")
+    line(what, used.ru_utime + used.ru_stime, "s", limit)
+    line("  largest process", used.ru_maxrss / 1024, "MB")
+    return text
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from conftest import PROJECT
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
 BENCH = PROJECT / "bench"
-HELPERS = {"asked_at_an_end", "finish_runs", "stand_in_scheduler"}  # processes of a benchmark
+HELPERS = {"stand_in_scheduler"}  # a process of a benchmark
 NAMES = sorted({path.stem for path in BENCH.glob("*.py") if "\ndef main(" in path.read_text()} - HELPERS)
-BOUND = {"agreement_imb", "condition", "evidence_cost"}
+BOUND = {"condition", "evidence_cost"}
 MISSING = re.compile(r"^ *((?:skipped|not measured): .*)", re.MULTILINE)
 
 

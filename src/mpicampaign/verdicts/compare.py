@@ -210,7 +210,7 @@ def first_or_bets(
 ) -> dict[tuple[int, int], PairVerdict]:
     """Pairs as the first report that tested each did; where runs were added since, by that or by bets on all.
 
-    Together the two err in at most .06 (``bench/bets.py``).
+    Together the two err in at most .06 (``bench/looks.py``).
 
     Parameters
     ----------

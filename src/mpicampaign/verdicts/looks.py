@@ -11,7 +11,7 @@ it leads the reference by the tolerance, and at a level of the caller: where a s
 many cells matters, these share the error. That candidates leave takes no part of it: they replace nothing.
 
 Looks that were not planned would find what is not there: a test of 5 % that is read after each row errs in
-18 %. How often this errs, and what it finds: ``bench/looks.py`` and ``bench/race.py``.
+18 %. How often this errs, and what it finds: ``bench/looks.py``.
 """
 
 from __future__ import annotations
