@@ -206,8 +206,11 @@ def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str
             "names or numbers that are not valid",
         ),
         (lambda plan: plan.update(campaign="d"), "of another campaign"),
-        (lambda plan: plan.pop("cases"), "plan.json: damaged: KeyError"),
-        (lambda plan: plan["cases"][0].pop("suite"), "plan.json: damaged: KeyError 'suite'"),
+        (lambda plan: plan.pop("cases"), "plan.json: damaged: ValueError 'cases' is missing"),
+        (
+            lambda plan: plan["cases"][0].pop("suite"),
+            "damaged: ValueError Object missing required field `suite`",
+        ),
     ],
 )
 def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path, change: Any, reason: str) -> None:

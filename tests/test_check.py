@@ -234,7 +234,7 @@ matrix:
         (
             '"login*"',
             "*login",
-            ":6: no anchor login is defined above in this file (found *login)\n    a text that begins",
+            ":6: not valid YAML: found undefined alias\n    no anchor of this name is above it; a text that",
         ),
         (
             '"login*"',

@@ -18,8 +18,6 @@ from mpicampaign.base.records import UNRANKED, Case, plain_fields
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
-_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), {"further": False, "left": False, "round": 0}
-_TEXTS = ("oversubscribed", "block", "compared", "each", "scaling", "decided_with")
 # keys of a case, where they are empty
 _OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance", "scaling", "decided_with")
 
@@ -58,8 +56,8 @@ class CaseEntry:
     case: Case
     suite: str
     not_available: str
-    line_rate: float | None
-    core_peak: float | None
+    line_rate: int | float | None
+    core_peak: int | float | None
     declared: Mapping[str, Any]
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
@@ -149,8 +147,8 @@ def read_plan(path: Path) -> PlanFile:
         raise UserError(f"{path} is not a plan of version {VERSION} of this program")
     try:
         return plan_from(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged: {error}") from error
 
 
 def no_results(folder: Path) -> UserError:
@@ -159,38 +157,24 @@ def no_results(folder: Path) -> UserError:
     return UserError(Problem("no results yet", str(folder), hint=hint))
 
 
-def plan_from(data: Mapping[str, Any]) -> PlanFile:
+def plan_from(data: Any) -> PlanFile:
     """The plan from the data of a file.
 
     Raises
     ------
-    KeyError, TypeError, ValueError, AttributeError
-        when it has another shape.
+    ValueError
+        naming what is missing or of a wrong type.
     """
-    cases = tuple(_case_entry(entry) for entry in data["cases"])
-    busy = str(data.get("busy_machine", UNRANKED))  # early plans have none
-    systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))
-    return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases, busy)
+    import msgspec  # commands without a plan start without it
 
-
-def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
-    runs = tuple(
-        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(*item) for item in _OF_FEW_RUNS.items()))
-        for run in data["runs"]
-    )
-    rates = (data.get("line_rate"), data.get("core_peak"))
-    facts = (data["suite"], data["not_available"], *rates, dict(data["declared"]))
-    texts: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
-    return CaseEntry(
-        case_of(data),
-        *facts,
-        runs,
-        attributes=dict(data.get("attributes", {})),
-        reading=dict(data.get("reading", {})),
-        kept_as=case_of(data["kept_as"]) if "kept_as" in data else None,
-        tolerance=float(data.get("tolerance", 0)),
-        **texts,
-    )
+    early: dict[str, Any] = {"line_rate": None, "core_peak": None}  # early plans have neither
+    try:
+        cases = [{**early, **entry, "case": entry} for entry in data["cases"]]
+        return msgspec.convert({**data, "cases": cases}, PlanFile)
+    except KeyError as error:
+        raise ValueError(f"{error} is missing") from error
+    except (TypeError, msgspec.ValidationError) as error:
+        raise ValueError(str(error)) from error
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from mpicampaign.base.errors import Problem, UserError, nearest
+from mpicampaign.base.errors import Problem, UserError
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
@@ -242,12 +242,12 @@ def _content(path: Path, name: str) -> bytes:
 
 def _check_events(text: str, name: str) -> list[Problem]:
     """Limit the depth before composing, which recurses in C; find the tags, which composing hides."""
-    tags, aliases = [], _Aliases(name)
+    tags, depth = [], 0
     try:
         event: Any  # not all classes have a tag
         for event in yaml.parse(text, Loader=_LOADER):
-            aliases.read(event)
-            if len(aliases.around) > MAX_DEPTH:
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
                 line = event.start_mark.line + 1
                 raise UserError(Problem(f"nested deeper than {MAX_DEPTH} levels", name, line))
             if getattr(event, "tag", None):
@@ -257,57 +257,13 @@ def _check_events(text: str, name: str) -> list[Problem]:
                 tags.append(Problem("tags are not used in campaign files", name, line, "", value, hint))
     except yaml.YAMLError as error:
         raise UserError(_syntax_problem(name, text, error)) from error
-    if aliases.problems:
-        raise UserError(aliases.problems)
     return tags
-
-
-class _Aliases:
-    """Finds aliases without their anchor.
-
-    ``around``: the anchors of the collections that are open, empty where they have none.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.around: list[str] = []
-        self.problems: list[Problem] = []
-        self._name = name
-        self._anchors: dict[str, int] = {}  # with their lines
-
-    def read(self, event: Any) -> None:
-        """Read the next event of the parser."""
-        anchor, line = getattr(event, "anchor", None) or "", event.start_mark.line + 1
-        if isinstance(event, yaml.AliasEvent):
-            self._alias(anchor, line)
-            return
-        if isinstance(event, yaml.CollectionEndEvent):
-            self.around.pop()
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self.around.append(anchor)
-        if anchor:
-            self._anchor(anchor, line)
-
-    def _anchor(self, anchor: str, line: int) -> None:
-        if anchor in self._anchors:
-            hint = f"it is also in line {self._anchors[anchor]}; give one of them another name"
-            self._problem(f"anchor {anchor} is defined twice", line, f"&{anchor}", hint)
-        self._anchors.setdefault(anchor, line)
-
-    def _alias(self, anchor: str, line: int) -> None:
-        if anchor in self.around:
-            hint = f"&{anchor} in line {self._anchors[anchor]} holds this alias *{anchor}"
-            self._problem(f"anchor {anchor} refers to itself", line, f"*{anchor}", hint)
-        elif anchor not in self._anchors:
-            meant = nearest(anchor, self._anchors)
-            hint = f"did you mean *{meant}?" if meant else "a text that begins with * needs quotes"
-            self._problem(f"no anchor {anchor} is defined above in this file", line, f"*{anchor}", hint)
-
-    def _problem(self, message: str, line: int, value: str, hint: str) -> None:
-        self.problems.append(Problem(message, self._name, line, "", value, hint))
 
 
 # Of the parser's context and reason, and what they mean; {} is the line where the context begins.
 _SYNTAX = (
+    ("undefined alias", "no anchor of this name is above it; a text that begins with * needs quotes"),
+    ("duplicate anchor", "line {} has an anchor of this name already; give one of them another"),
     ("mapping values are not allowed", "a text with a colon in it needs quotes; or the indentation is wrong"),
     ("block sequence entries are not allowed", "a list begins in a line of its own, or is written [a, b]"),
     ("single document", "remove the line '---' between the documents"),
@@ -364,7 +320,7 @@ class _YamlReader:
         self.count += count
         if self.count > MAX_VALUES or len(key) > MAX_DEPTH:
             limit = f"{MAX_VALUES} values" if self.count > MAX_VALUES else f"{MAX_DEPTH} levels"
-            hint = "each alias (*name) counts with all that it repeats"
+            hint = "each alias (*name) counts with all that it repeats; none may repeat itself"
             raise UserError(
                 Problem(f"the file holds more than {limit}", self.name, _line(node), dotted(key), "", hint)
             )

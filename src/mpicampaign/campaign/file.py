@@ -233,12 +233,9 @@ def _expanded(name: str) -> Path:
     return Path(os.path.expanduser(name))  # noqa: PTH111 - Path.expanduser raises where there is no such user
 
 
-def _found(values: Values, key: Key, name: str) -> str:
-    """A path; before 0.2 it was relative to the working folder, where it stays if it is only there."""
-    path, before = _beside(values, key, name), _expanded(name)
-    if before.is_absolute():
-        return name
-    return str((before if before.exists() and not path.exists() else path).absolute())
+def _absolute(values: Values, key: Key, name: str) -> str:
+    """The absolute path; ~ stays as it is written."""
+    return name if _expanded(name).is_absolute() else str(_beside(values, key, name).absolute())
 
 
 def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
@@ -248,7 +245,7 @@ def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
     inputs = tuple(str(_beside(values, item, name)) for (item, _), name in named)
     provider = benchmark.provider
     if provider.kind in _WITH_PATHS and provider.location:
-        path = _found(values, (*key, "provider", "location"), provider.location)
+        path = _absolute(values, (*key, "provider", "location"), provider.location)
         provider = replace(provider, location=path, location_name=provider.location)
     return replace(benchmark, inputs=inputs, provider=provider)
 
@@ -341,7 +338,7 @@ def _system(
         launcher=made.launcher or mpi.launcher,
         prefix=_wheel_prefix(mpi_name) if prefix_name == WHEEL else prefix_name,
         prefix_name=prefix_name,
-        source=tuple(_found(values, item, name) for (item, _), name in named_files),
+        source=tuple(_absolute(values, item, name) for (item, _), name in named_files),
         source_names=made.source,
         hosts_from="list" if default and is_local(made.scheduler) else made.hosts_from,
     )
