@@ -13,6 +13,7 @@ import pytest
 
 from mpicampaign.base.records import (
     CLAIMED_TRANSPORT,
+    DISTURBED,
     UNVERIFIED,
     VERIFIED,
     Header,
@@ -121,6 +122,7 @@ def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
         ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "sent over shared memory"),
         ({"metadata": {CLAIMED_TRANSPORT: "ibv mlx5_0"}}, "where these ranks ran was not recorded"),
         ({"metadata": {**BETWEEN, SCOPE: PACKED}}, "ranks 0 and 1 may share one"),
+        ({"condition": DISTURBED}, "g IBV: disturbed"),
         ({"nodes": {}}, "the fabric of these runs is not known"),
         (
             {"nodes": {"n1": HDR, "n2": {**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}}},

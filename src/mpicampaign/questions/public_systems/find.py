@@ -35,7 +35,7 @@ from mpicampaign.suites.suite import Active
 
 # Why nothing of like kind is there.
 NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM = "scope", "fabric", "ranks", "transport"
-ON_DEVICE, ONE_NODE, NONE_ALIKE = "device", "one node", "none"
+ON_DEVICE, ONE_NODE, UNRANKED, NONE_ALIKE = "device", "one node", "unranked", "none"
 
 # The benchmarks of the table by suite and series, and what it calls the columns that are compared.
 _RINGS = {f"{ring}_ring_latency": f"{ring} ring latency" for ring in ("random", "natural")}
@@ -103,15 +103,15 @@ def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> l
 
 def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
     """The medians of a bundle's rows as lines of the table."""
-    return [replace(beside.own, source=source, bundle=True) for beside in _medians(comparison)]
+    medians = (beside for beside in _medians(comparison) if not beside.lacking)
+    return [replace(beside.own, source=source, bundle=True) for beside in medians]
 
 
 def _medians(comparison: Comparison) -> Iterator[Beside]:
-    """Those of rows that are not set apart themselves."""
+    """Those of all rows with values."""
     for table in comparison.tables:
         benchmark, columns = _BENCHMARKS.get((table.suite, table.series), ("", {}))
-        rows = [row for row in table.rows if row.curves and not (row.disturbed or row.apart or row.at_most)]
-        for row in rows:
+        for row in (row for row in table.rows if row.curves):
             for column, called in columns.items():
                 for metric in _metrics(row, column, called):
                     if values := _values(row, metric):
@@ -162,6 +162,7 @@ def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequ
     rate = (run.line_rate or (fabric and fabric.rate)) if of_link else None
     directions = sent.directions if sent else 1
     lacking = ONE_NODE if pair and scope == PACKED else _unknown(kind, run)
+    lacking = lacking if row.ranked else UNRANKED
     return Beside(table, row, metric, summary, median_of_row, (), lacking, rate, directions)
 
 

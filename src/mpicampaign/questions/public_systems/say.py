@@ -18,6 +18,7 @@ from mpicampaign.questions.public_systems.find import (
     NOT_SHM,
     ON_DEVICE,
     ONE_NODE,
+    UNRANKED,
     Beside,
     beside_public,
 )
@@ -28,6 +29,7 @@ from mpicampaign.statistics.medians import median
 
 TITLE = "Beside public systems"
 _NAMED = 3  # rows of a reason
+_NOTHING = "No run with values is of a benchmark that public systems ran."
 LEGEND = (
     "Alike are scope, fabric and rate, size, ranks, nodes and what the number means; processor, MPI library "
     "and year are not. Few systems are no norm."
@@ -45,6 +47,7 @@ _WHY = {
     NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
     NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
     ONE_NODE: "with several ranks on a node, ranks 0 and 1 may share one",
+    UNRANKED: "disturbed, with ranks that share cores, in another state, or at most so much",
     ON_DEVICE: "values of device buffers are compared with none",
 }
 
@@ -144,7 +147,7 @@ def public_document(comparison: Comparison, more: Sequence[SystemValue], view: V
     rows = beside_public(comparison, more)
     groups = alike(rows)
     sentences = [*shares(comparison, rows), *(sentence(group, view) for group in groups)]
-    nodes: list[Node] = [Heading(TITLE, 1), *_items(sentences)]
+    nodes: list[Node] = [Heading(TITLE, 1), *_items(sentences if rows else [_NOTHING])]
     if lacking := _items(not_compared(comparison, rows)):
         nodes += [Heading("Not compared"), *lacking]
     grids = [values_grid(group, view) for group in groups]
