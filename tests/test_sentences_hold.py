@@ -266,6 +266,20 @@ def test_the_sentences_of_campaigns_that_were_really_made_hold(name: str, tmp_pa
     assert kinds["lead of MPI libraries" if name == "libraries" else "lead of placements"]
 
 
+def test_sweeps_are_of_settings_and_a_machine_has_a_headline_of_one_line(tmp_path: Path) -> None:
+    eager = {f"SHM eager={size}K": 1e-6 + size * 1e-8 for size in (4, 16, 64, 256)}
+    records = [run for name, time in eager.items() for run in steady(name, time, 0.01, 6)]
+    assert held(records)["leaders"] == 2
+    assert summary(compare(records)).lead == "SHM eager=4K is the fastest setting in both comparisons"
+    with tarfile.open(FROZEN / "machine/results.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    screen = summary(comparison := compare(records := collect_all(tmp_path)))
+    assert screen.lead == "1 of 8 nodes is slow: n3. 1 of 28 links is slow: n2+n5"
+    write_report(tmp_path / "report.html", comparison, records)
+    plain_screen.on_page((tmp_path / "report.html").read_text(encoding="utf-8"), screen)
+    plain_screen.on_terminal(summary_text(comparison), screen)
+
+
 def test_the_sentences_of_the_quiet_default_campaign_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of README's picture, on a machine of three states."""
     monkeypatch.delenv("MPICAMPAIGN_STATES")
