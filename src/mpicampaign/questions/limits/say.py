@@ -104,16 +104,16 @@ def _value(judged: Judged, value: float) -> str:
     return DEFAULT.quantity(value, dimension) if dimension else f"{value:g}"
 
 
-def summary_text(found: Sequence[Judged]) -> str:
+def summary_text(judgements: Sequence[Judged]) -> str:
     """``3 passed, 1 failed, 2 undecided``."""
-    counts = Counter(judged.outcome for judged in found)
+    counts = Counter(judged.outcome for judged in judgements)
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in (PASSED, FAILED, UNDECIDED))
 
 
-def contract_lines(found: Sequence[Judged]) -> list[str]:
+def contract_lines(judgements: Sequence[Judged]) -> list[str]:
     """A sentence for each limit and case, the failed ones first; then how many have which outcome."""
-    lines = [f"{judged.outcome}: {judged_text(judged)}" for judged in _failed_first(found)]
-    return [*lines, summary_text(found)]
+    lines = [f"{judged.outcome}: {judged_text(judged)}" for judged in _failed_first(judgements)]
+    return [*lines, summary_text(judgements)]
 
 
 def judged_text(judged: Judged) -> str:
@@ -122,8 +122,8 @@ def judged_text(judged: Judged) -> str:
     return f"{measured}, {limit_text(judged)}: {reason_text(judged)}"
 
 
-def _failed_first(found: Sequence[Judged]) -> list[Judged]:
-    return sorted(found, key=lambda judged: (FAILED, UNDECIDED, PASSED).index(judged.outcome))
+def _failed_first(judgements: Sequence[Judged]) -> list[Judged]:
+    return sorted(judgements, key=lambda judged: (FAILED, UNDECIDED, PASSED).index(judged.outcome))
 
 
 def contract_document(campaign: str, judgements: Sequence[Judged]) -> list[Node]:
@@ -152,7 +152,7 @@ def _median(judged: Judged) -> str:
     return "" if judged.median is None else _value(judged, judged.median)
 
 
-def contract_json(campaign: str, found: Sequence[Judged]) -> str:
+def contract_json(campaign: str, judgements: Sequence[Judged]) -> str:
     """One object per limit and case; values in SI units."""
     outcomes = [
         {
@@ -172,20 +172,20 @@ def contract_json(campaign: str, found: Sequence[Judged]) -> str:
             "coverage": judged.interval.coverage if judged.interval else None,
             "reason": reason_text(judged),
         }
-        for judged in found
+        for judged in judgements
     ]
     data = {"format": "mpicampaign-judgement", "version": 1, "campaign": campaign, "limits": outcomes}
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def contract_junit(campaign: str, found: Sequence[Judged]) -> str:
+def contract_junit(campaign: str, judgements: Sequence[Judged]) -> str:
     """JUnit XML: a test case for each limit and case; what is undecided is an error: it is not passed."""
-    counts = Counter(judged.outcome for judged in found)
-    numbers = {"tests": len(found), "failures": counts[FAILED], "errors": counts[UNDECIDED]}
+    counts = Counter(judged.outcome for judged in judgements)
+    numbers = {"tests": len(judgements), "failures": counts[FAILED], "errors": counts[UNDECIDED]}
     attributes = {"name": _xml(campaign), **{name: str(count) for name, count in numbers.items()}}
     suites = ElementTree.Element("testsuites", attributes)
     suite = ElementTree.SubElement(suites, "testsuite", attributes)
-    for judged in found:
+    for judged in judgements:
         name = f"{judged_name(judged)} {limit_text(judged)}"
         about = {"classname": _xml(f"{campaign}.{judged.case.benchmark}"), "name": _xml(name)}
         case = ElementTree.SubElement(suite, "testcase", about)

@@ -71,26 +71,30 @@ _REFRAME = """\
 """
 
 
-def expect_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
+def expect_text(campaign: str, proposals: Sequence[Proposal], wish: float) -> str:
     """What a campaign file says below ``expect:``; comments alone where there is no limit."""
-    entries = "".join(f"{_about(each, each.limit)}{_entry(each, each.limit)}" for each in found if each.limit)
-    refused = "".join(f"# {line}\n" for line in refused_lines(found))
-    return _head(campaign, found, wish, "ticks") + (f"expect:\n{entries}" if entries else "") + refused
+    entries = "".join(
+        f"{_about(proposal, proposal.limit)}{_entry(proposal, proposal.limit)}"
+        for proposal in proposals
+        if proposal.limit
+    )
+    refused = "".join(f"# {line}\n" for line in refused_lines(proposals))
+    return _head(campaign, proposals, wish, "ticks") + (f"expect:\n{entries}" if entries else "") + refused
 
 
-def _head(campaign: str, found: Iterable[Proposal], wish: float, checks: str) -> str:
-    together = sum(each.limit.rate for each in found if each.limit)
+def _head(campaign: str, proposals: Iterable[Proposal], wish: float, checks: str) -> str:
+    together = sum(proposal.limit.rate for proposal in proposals if proposal.limit)
     return _HEAD.format(campaign=visible(campaign), checks=checks, wish=1000 * wish, all=1000 * together)
 
 
-def refused_lines(found: Iterable[Proposal]) -> list[str]:
+def refused_lines(proposals: Iterable[Proposal]) -> list[str]:
     """Why curves without a limit have none, a line for each reason."""
-    reasons = grouped((each for each in found if not each.limit), _refusal)
+    reasons = grouped((proposal for proposal in proposals if not proposal.limit), _refusal)
     return [f"no limit: {reason}: {_names(of)}" for reason, of in reasons.items()]
 
 
-def _names(found: Sequence[Proposal]) -> str:
-    names = [curve_name(proposal.curve.key) for proposal in found]
+def _names(proposals: Sequence[Proposal]) -> str:
+    names = [curve_name(proposal.curve.key) for proposal in proposals]
     return "; ".join(names[:_NAMED]) + (f"; and {len(names) - _NAMED} more" if names[_NAMED:] else "")
 
 
@@ -170,21 +174,21 @@ def _with_unit(number: Decimal, unit: str) -> str:
 # ---- ReFrame
 
 
-def reframe_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
+def reframe_text(campaign: str, proposals: Sequence[Proposal], wish: float) -> str:
     """References by test, partition, environment and variable, as ``{'$ref': FILE}`` reads them."""
     written: dict[_Path, tuple[str, str]] = {}
     index: dict[str, int] = {}  # the lengths of a class's paths
     ranks: dict[str, set[int | None]] = {}
-    for each in found:
-        ranks.setdefault(each.curve.key.benchmark, set()).add(each.curve.key.ranks)
-    refused = refused_lines(found)
-    for each in found:
-        path, limit = _path(each, of_ranks=len(ranks[each.curve.key.benchmark]) > 1), each.limit
+    for proposal in proposals:
+        ranks.setdefault(proposal.curve.key.benchmark, set()).add(proposal.curve.key.ranks)
+    refused = refused_lines(proposals)
+    for proposal in proposals:
+        path, limit = _path(proposal, of_ranks=len(ranks[proposal.curve.key.benchmark]) > 1), proposal.limit
         if limit and (path in written or index.setdefault(path[0], len(path)) != len(path)):
-            refused.append(f"no limit: another one has its names: {curve_name(each.curve.key)}")
+            refused.append(f"no limit: another one has its names: {curve_name(proposal.curve.key)}")
         elif limit:
-            written[path] = _reference(each, limit)
-    lines = [_head(campaign, found, wish, "tests") + _REFRAME.rstrip("\n"), *_nested(written)]
+            written[path] = _reference(proposal, limit)
+    lines = [_head(campaign, proposals, wish, "tests") + _REFRAME.rstrip("\n"), *_nested(written)]
     return "\n".join([*lines, *(f"# {line}" for line in refused)]) + "\n"
 
 
