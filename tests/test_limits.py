@@ -203,7 +203,7 @@ def test_what_is_proposed_can_be_pasted_and_is_judged(
     assert "1.60 µs, at most 1.52 us (3 of 3 ticks): the rule is met" in capsys.readouterr().out
     text = (folder / "c.yaml").read_text()
     for here, there, said in (
-        ("1.52 us", "2 GB/s", "expect[0]: '2 GB/s'"),
+        ("1.52 us", "2 GB/s", "expect[0].at_most: latency at 1 B: '2 GB/s'"),
         ("metric: latency at 1 B", "metric: bandwidth", "its curve is of another metric: latency at 1 B"),
     ):
         (folder / "c.yaml").write_text(text.replace(here, there))
