@@ -149,11 +149,17 @@ def test_within_a_node_shared_memory_is_compared_with_its_scope_alone() -> None:
         (HDR, "ibv mlx5_0", "infiniband-hdr"),
         ({**HDR, "rate.mlx5_0/1": "100 Gb/sec (2X HDR)"}, "ibv mlx5_0", "infiniband-hdr100"),
         ({"rate.mlx5_0/1": "25 Gb/sec (1X EDR)", "driver.mlx5_0": "mana x"}, "ibv mlx5_0", "mana-25"),
-        ({"speed.eth0": "25000", "speed.eth1": "1000"}, "tcp eth0", "ethernet-25"),
+        (
+            {"speed.eth0": "25000", "driver.eth0": "mlx5_core 1", "speed.eth1": "1000"},
+            "tcp eth0",
+            "ethernet-25",
+        ),
+        ({"speed.eth0": "10000"}, "tcp eth0", None),
+        ({"speed.eth0": "10000", "driver.eth0": "virtio_net"}, "tcp eth0", None),
         ({**HDR, "rate.mlx5_1/1": "100 Gb/sec (4X EDR)"}, "ibv", None),
         ({**HDR, "rate.mlx5_1/1": "100 Gb/sec (4X EDR)"}, "ibv mlx5_0", "infiniband-hdr"),
-        ({"speed.ib0": "100000"}, "tcp ib0", None),
-        ({"speed.eth0": "-1"}, "tcp eth0", None),
+        ({"speed.ib0": "100000", "driver.ib0": "mlx5_core"}, "tcp ib0", None),
+        ({"speed.eth0": "-1", "driver.eth0": "igb"}, "tcp eth0", None),
     ],
 )
 def test_a_fabric_is_read_from_what_nodes_recorded(

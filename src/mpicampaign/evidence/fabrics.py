@@ -33,6 +33,7 @@ _RATES = {
 }
 _RATE = re.compile(r"([0-9]{1,5})(?:\.[0-9]+)? Gb/sec(?: \((?:[0-9]+X )?([A-Z0-9]+)\))?")
 _ATTRIBUTE = re.compile(r"([0-9]+) ?(?:GbE|Gb/s|Gbit/s)?", re.ASCII)
+_VIRTUAL = {"virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "vif", "ena", "gve"}
 _TITLES = {
     **{"infiniband": "InfiniBand", "roce": "RoCE", "efa": "EFA", "ethernet": "Ethernet", "aries": "Aries"},
     **{"omni-path": "Omni-Path", "slingshot-11": "Slingshot 11", "slingshot": "Slingshot"},
@@ -108,7 +109,7 @@ def _in_attributes(attributes: Mapping[str, str]) -> Iterator[str]:
 def _recorded(facts: Mapping[str, str], words: tuple[str, ...]) -> Fabric | None:
     """By the interface or device among the words; else by all active ports of a node, if they are alike."""
     if "tcp" in words:
-        speeds = {name: number(facts.get(f"speed.{name}", "")) for name in words}
+        speeds = {name: number(facts.get(f"speed.{name}", "")) for name in words if _is_physical(facts, name)}
         rates = [speed / 1000 for name, speed in speeds.items() if speed and not name.startswith("ib")]
         return Fabric(f"ethernet-{rates[0]:g}", rates[0], 1) if len(rates) == 1 else None
     ports = [device_of(key)[1] for key in facts if key.startswith("rate.")]
@@ -119,6 +120,12 @@ def _recorded(facts: Mapping[str, str], words: tuple[str, ...]) -> Fabric | None
         return None
     name, rate = seen[0]
     return Fabric(name, rate, len(chosen))
+
+
+def _is_physical(facts: Mapping[str, str], interface: str) -> bool:
+    """The speed of other interfaces is a name: veth, without a driver, has 10 Gb/s and carries more."""
+    driver = facts.get(f"driver.{interface}", "").partition(" ")[0]
+    return bool(driver) and driver not in _VIRTUAL
 
 
 def _port(facts: Mapping[str, str], port: str) -> tuple[str, float] | None:
