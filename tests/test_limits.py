@@ -204,7 +204,7 @@ def test_what_is_proposed_can_be_pasted_and_is_judged(
     text = (folder / "c.yaml").read_text()
     for here, there, said in (
         ("1.52 us", "2 GB/s", "expect[0].at_most: latency at 1 B: '2 GB/s'"),
-        ("metric: latency at 1 B", "metric: bandwidth", "its curve is of another metric: latency at 1 B"),
+        ("metric: latency at 1 B", "metric: time at 8 B", "its curve is of another metric: latency at 1 B"),
     ):
         (folder / "c.yaml").write_text(text.replace(here, there))
         assert main(["judge", "c.yaml"]) == 2
