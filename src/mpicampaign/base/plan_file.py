@@ -14,6 +14,7 @@ from typing import Any
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.identity import identity
 from mpicampaign.base.records import UNRANKED, Case, plain_fields
+from mpicampaign.base.yaml_lines import printable
 
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
@@ -154,6 +155,11 @@ def read_plan(path: Path) -> PlanFile:
 def no_results(folder: Path) -> UserError:
     """Says that nothing was planned, imported or merged into a campaign's folder yet, and what does so."""
     hint = "'mpicampaign run FILE' makes them, 'mpicampaign import' reads outputs made elsewhere"
+    if campaigns := sorted(
+        path.parent.name for name in (FILE, "imports") for path in folder.glob(f"*/{name}")
+    ):
+        shown = printable(", ".join(campaigns[:3])) + (" …" if len(campaigns) > 3 else "")
+        hint = f"give the folder of one campaign, results/CAMPAIGN; there: {shown}"
     return UserError(Problem("no results yet", str(folder), hint=hint))
 
 
