@@ -206,6 +206,7 @@ def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str
             "names or numbers that are not valid",
         ),
         (lambda plan: plan.update(campaign="d"), "of another campaign"),
+        (lambda plan: plan["cases"][0].update(suite={}), "got `object` - at `$.cases[0].suite`"),
         (lambda plan: plan.pop("cases"), "plan.json: damaged: ValueError 'cases' is missing"),
         (
             lambda plan: plan["cases"][0].pop("suite"),

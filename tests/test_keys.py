@@ -15,7 +15,6 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.keys import NAME, Kind, Values, table
 from mpicampaign.base.shape import check_shape, fits
 from mpicampaign.base.yaml_lines import MAX_BYTES, Document, read_yaml
 from mpicampaign.campaign.model import campaign_schema
@@ -171,11 +170,6 @@ def test_alias_bombs_are_stopped(tmp_path: Path, form: str) -> None:
 
 
 ROOT = Path(__file__).parents[1]
-
-
-def test_entries_are_of_dataclasses() -> None:
-    with pytest.raises(TypeError):
-        table(Kind({}, Values.text), NAME).read(Values(Document({})), ("x",))
 
 
 def _whole_match(_: Any, pattern: str, instance: Any, schema: dict[str, Any]) -> Any:

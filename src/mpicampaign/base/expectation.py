@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mpicampaign.base.keys import LINE, NAME, Kind, entry, key, text, texts
+from mpicampaign.base.keys import LINE, NAME, NAME_RULE, NAMES, Kind, entry, key, text
 from mpicampaign.base.units import parse_flop_rate, parse_percent, parse_plain, parse_rate, parse_seconds
 
 # Numbers of repeats after which a case is looked at, whether it is known well enough.
@@ -28,8 +28,6 @@ def looks_to_decide(candidates: int) -> tuple[int, ...]:
 
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series
-
-_NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)
 
 # How a limit is written, by the SI unit of the metric; any other metric takes a plain number.
 _PARSERS = {"s": parse_seconds, "B/s": parse_rate, "flop/s": parse_flop_rate}
@@ -68,6 +66,12 @@ PERCENT = Kind(
 )
 
 
+@entry(
+    "against",
+    "Comparison",
+    "The source alone may be given as a text.",
+    text={"x-type": "text or mapping", **NAME_RULE},
+)
 @dataclass(frozen=True, slots=True)
 class Against:
     """What a metric is compared with.
@@ -87,15 +91,6 @@ class Against:
     placement: str = key(LINE, "Placement there", "Default: that of the case.", "TCP")
 
 
-AGAINST = entry(
-    Against,
-    "against",
-    "Comparison",
-    "The source alone may be given as a text.",
-    **{"x-type": "text or mapping", "pattern": NAME.schema["pattern"], "x-message": NAME.schema["x-message"]},
-)
-
-
 class AlarmRule(NamedTuple):
     """An alarm: ``beyond`` of the newest ``of`` values are beyond a limit."""
 
@@ -113,6 +108,7 @@ def _rule(text: str) -> AlarmRule:
     return AlarmRule(int(match[1]), int(match[2]))
 
 
+@entry("alarm", "Alarm")
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """Judges a limit by the newest ticks after the history that it is from; `judge --propose` writes it."""
@@ -154,9 +150,7 @@ class Alarm:
     )
 
 
-ALARM = entry(Alarm, "alarm", "Alarm")
-
-
+@entry("limit", "Limit (`expect: [{…}]`)")
 @dataclass(frozen=True, slots=True)
 class Limit:
     """One limit, for each of its host groups and placements.
@@ -167,22 +161,19 @@ class Limit:
     benchmark: str = key(NAME, "Benchmark", "", "PingPong", required=True)
     metric: str = key(LINE, "Metric", "As the tables name it.", "latency at 0 B", required=True)
     host_groups: tuple[str, ...] = key(
-        _NAMES, "Host groups", "Default: all that have the benchmark.", ["milan"]
+        NAMES, "Host groups", "Default: all that have the benchmark.", ["milan"]
     )
-    placements: tuple[str, ...] = key(_NAMES, "Placements", "Default: all that have the benchmark.", ["TCP"])
+    placements: tuple[str, ...] = key(NAMES, "Placements", "Default: all that have the benchmark.", ["TCP"])
     at_most: str = key(_LIMIT, "Largest value", "", "2 us")
     at_least: str = key(_LIMIT, "Smallest value", "", "10 GB/s")
-    against: Against | None = key(AGAINST, "Values that it is compared with", "", BEFORE)
+    against: Against | None = key(Against, "Values that it is compared with", "", BEFORE)
     tolerance: float = key(PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
     alarm: Alarm | None = key(
-        ALARM,
+        Alarm,
         "How a limit from the history is judged",
         "",
         {"rule": "3 of 3", "curve": "3f0c5a9e1b27", "after": "2026-11-26T04:00:00Z", "apart": "12 h"},
     )
-
-
-LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")
 
 
 FEWEST_REPEATS = 4  # of each that is tested

@@ -69,7 +69,7 @@ class About(NamedTuple):
 
 
 def key(
-    kind: Kind,
+    kind: Kind | type,
     title: str,
     description: str = "",
     *examples: Any,
@@ -78,6 +78,7 @@ def key(
     name: str = "",
 ) -> Any:
     """A field that a key of the file sets; ``name``: of the key, if it differs from the field's."""
+    kind = kind if isinstance(kind, Kind) else kind_of(kind)
     about = {_ABOUT: About(kind, title, description, name, default, examples, required)}
     if required:
         return field(metadata=about)
@@ -127,8 +128,14 @@ class Values:
             if self.get((*key, part)) is not None:
                 given[name] = about.kind.read(self, (*key, part))
             elif about.required:
-                given[name] = copy(about.kind.absent if about.kind.instead is None else about.kind.instead)
+                given[name] = self._placeholder(about.kind, (*key, part))
         return made(**given)
+
+    def _placeholder(self, kind: Kind, key: Key) -> Any:
+        """What stands for a required value that is missing, so that the rest can be checked."""
+        if kind.entry:
+            return self.entry(kind.entry, key)
+        return copy(kind.absent if kind.instead is None else kind.instead)
 
     def table(self, made: Callable[..., T], key: Key) -> dict[str, T]:
         """Objects by name."""
@@ -275,54 +282,70 @@ def mapping(names: Kind | None, value: Kind | Mapping[str, Any], kind_name: str 
 
 
 def entry(
-    made: type, name: str, title: str, description: str = "", instead: Any = None, **short: Any
-) -> Kind:
-    """A mapping with the keys of a dataclass.
+    name: str = "", title: str = "", description: str = "", text: Mapping[str, Any] | None = None
+) -> Callable[[type[T]], type[T]]:
+    """Make a dataclass the description of a mapping: its keys are those of its fields; see `kind_of`.
 
-    ``description``: by default the first line of the class's docstring. ``short``: schema of a text for its
-    first key.
+    ``name``: as `Kind`. ``description``: by default the first line of the class's docstring. ``text``: schema
+    of a text in place of the mapping, for its first key.
     """
-    kinds = {"type": ["string", "object"], **short} if short else {"type": "object"}
-    required = [key for key, about in keys_of(made).values() if about.required]
+
+    def describe(made: type[T]) -> type[T]:
+        _KINDS[made] = _kind_of_entry(made, name, title, description, text)
+        return made
+
+    return describe
+
+
+def _kind_of_entry(
+    made: Any, name: str, title: str, description: str, text: Mapping[str, Any] | None
+) -> Kind:
     first_line = (made.__doc__ or "").partition("\n")[0]
+    keys = keys_of(made).values()
+    required = [key for key, about in keys if about.required]
     schema = {
         **({"title": title, "description": description or first_line} if title else {}),
-        **kinds,
+        **({"type": ["string", "object"], **text} if text else {"type": "object"}),
         **({"required": required} if required else {}),
-        "properties": {key: about.schema for key, about in keys_of(made).values()},
+        "properties": {key: about.schema for key, about in keys},
         "additionalProperties": False,
     }
 
     def read(values: Values, key: Key) -> Any:
-        return values.entry(made, key) if values.get(key) else instead
+        return values.entry(made, key) if values.get(key) is not None else None
 
-    return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
+    return Kind(schema, read, absent=None, name=name, entry=made)
 
 
-def table(kind: Kind, names: Kind, **more: Any) -> Kind:
+_KINDS: dict[type, Kind] = {}
+
+
+def kind_of(made: type) -> Kind:
+    """The kind of value that an `entry` describes."""
+    return _KINDS[made]
+
+
+def table(made: type[T], names: Kind, **more: Any) -> Kind:
     """Entries by name."""
-    schema = {"type": "object", "propertyNames": names, "additionalProperties": kind, **more}
-    return Kind(schema, lambda values, key: values.table(_of(kind), key), absent={})
+    schema = {"type": "object", "propertyNames": names, "additionalProperties": kind_of(made), **more}
+    return Kind(schema, lambda values, key: values.table(made, key), absent={})
 
 
-def chosen(kind: Kind, names: Iterable[str]) -> Kind:
+def chosen(made: type[T], names: Iterable[str]) -> Kind:
     """Entries with one of the given names."""
-    schema = {"type": "object", "properties": dict.fromkeys(names, kind), "additionalProperties": False}
-    return Kind(schema, lambda values, key: values.table(_of(kind), key), absent={})
+    properties = dict.fromkeys(names, kind_of(made))
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Kind(schema, lambda values, key: values.table(made, key), absent={})
 
 
-def entries(kind: Kind, **schema: Any) -> Kind:
+def entries(made: type[T], **schema: Any) -> Kind:
     """A list of entries."""
-    return Kind({**schema, "items": kind}, lambda values, key: values.entries(_of(kind), key), absent=())
-
-
-def _of(kind: Kind) -> type:
-    if kind.entry is None:
-        raise TypeError("this kind has no dataclass")
-    return kind.entry
+    return Kind({**schema, "items": kind_of(made)}, lambda values, key: values.entries(made, key), absent=())
 
 
 NAME = text(*rule("not usable as a name", "._+-", "._+-", 64), name="name")
+NAME_RULE = {keyword: NAME.schema[keyword] for keyword in ("pattern", "x-message")}
+NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
 LINE = text(
     r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]*$",
     "must be a text of one line without control characters",
@@ -353,10 +376,10 @@ ATTRIBUTES_TEXT = (
 # ---- schema
 
 
-def schema_of(file: Kind) -> dict[str, Any]:
+def schema_of(file: type) -> dict[str, Any]:
     """The JSON Schema of a file; named kinds are in its ``$defs``."""
     defs: dict[str, Any] = {}
-    schema = _plain(file.schema, defs)
+    schema = _plain(kind_of(file).schema, defs)
     return {"$schema": DRAFT, **schema, "$defs": defs}
 
 

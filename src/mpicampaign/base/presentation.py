@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpicampaign.base.keys import NAME, entry, key, texts
+from mpicampaign.base.keys import NAME, NAME_RULE, entry, key, texts
 
 # Default message sizes (B) of tables; the schemas name them, too.
 TABLE_SIZES = (1024, 8192, 32768)
 
 
+PUBLICATION_RULE = NAME_RULE | {"x-message": "must be the name of a publication in reference/"}
 _NAMES = texts(
     r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]+$",
     "must be a text of one line without control characters",
@@ -18,6 +19,12 @@ _NAMES = texts(
 )
 
 
+@entry(
+    "reference",
+    "Published values (`reference: [{…}]`)",
+    "One publication in reference/. Its name alone selects all of it.",
+    text=PUBLICATION_RULE,
+)
 @dataclass(frozen=True, slots=True)
 class ReferenceChoice:
     """A publication in reference/ to show beside own rows, or some of its rows; () = all."""
@@ -37,15 +44,6 @@ class ReferenceChoice:
         "Default: those of the own rows; all, if none of these is published.",
         ["TCP"],
     )
-
-
-REFERENCE = entry(
-    ReferenceChoice,
-    "reference",
-    "Published values (`reference: [{…}]`)",
-    "One publication in reference/. Its name alone selects all of it.",
-    **{"pattern": NAME.schema["pattern"], "x-message": "must be the name of a publication in reference/"},
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class PublishedValue:
         return float(self.printed) * UNITS[self.unit]
 
 
+@entry()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """The keys of reference/NAME.yaml."""
@@ -126,7 +127,7 @@ def _publication(path: Path) -> tuple[Publication, list[Problem]]:
     document = read_yaml(path)
     if not isinstance(document.data, dict):
         raise UserError(Problem("must be a mapping with title, source, licence and note", str(path), 1))
-    problems, _ = check_shape(document, schema_of(entry(Publication, "", "", "")))
+    problems, _ = check_shape(document, schema_of(Publication))
     return Values(document).entry(Publication, ()), [*document.problems, *problems]
 
 

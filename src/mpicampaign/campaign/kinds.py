@@ -69,8 +69,6 @@ TEXTFILE = text(
     "must be the path of a file that ends in .prom, as node_exporter reads it",
 )
 
-NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
-
 
 def _host_lists(kind: Kind, reader: Callable[[str], object]) -> Kind:
     """Texts as they are written; a list of hosts that cannot be expanded is noted."""

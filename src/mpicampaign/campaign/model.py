@@ -7,18 +7,20 @@ documentation. `mpicampaign.campaign.file` reads the files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
 from mpicampaign.base.errors import Problem
-from mpicampaign.base.expectation import LIMIT, PERCENT, Limit
+from mpicampaign.base.expectation import PERCENT, Limit
 from mpicampaign.base.keys import (
     ATTRIBUTES,
     ATTRIBUTES_TEXT,
     FLOP_RATE,
     LINE,
     NAME,
+    NAME_RULE,
+    NAMES,
     Kind,
     Values,
     choice,
@@ -28,12 +30,13 @@ from mpicampaign.base.keys import (
     entry,
     flag,
     key,
+    kind_of,
     mapping,
     schema_of,
     table,
 )
 from mpicampaign.base.network_devices import LINKS
-from mpicampaign.base.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.base.presentation import PUBLICATION_RULE, TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.base.records import (
     ALL_PAIRS,
     BLOCKS,
@@ -70,6 +73,7 @@ BETWEEN_NODES = ("tcp", "ibv", "ofi")
 _DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 
+@entry("fabric", "Fabric")
 @dataclass(frozen=True, slots=True)
 class Fabric:
     """A physical network between the hosts of a host group.
@@ -101,15 +105,13 @@ class Fabric:
     )
 
 
-FABRIC = entry(Fabric, "fabric", "Fabric")
-
-
 # +shm: between nodes, with shared memory within each.
 SHM, BOTH = "shm", "+shm"
 LEVELS = ("sockets", "numa_domains", "l3_caches")  # what ranks of a node are spread over
 TRANSPORTS = (SHM, *BETWEEN_NODES, *(f"{transport}{BOTH}" for transport in BETWEEN_NODES))
 
 
+@entry("settings", "Settings")
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
     """Options of an MPI library's launcher, and environment variables.
@@ -125,9 +127,7 @@ class TransportSettings:
     )
 
 
-SETTINGS = entry(TransportSettings, "settings", "Settings")
-
-
+@entry("mpi", "MPI library")
 @dataclass(frozen=True, slots=True)
 class Mpi:
     """An MPI library: how it is launched, and what makes it use and report a transport.
@@ -139,7 +139,7 @@ class Mpi:
     name: str
     launcher: str = key(kinds.registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
-        chosen(SETTINGS, TRANSPORTS),
+        chosen(TransportSettings, TRANSPORTS),
         "What forces each transport",
         "The library has no others. tcp+shm, ibv+shm, ofi+shm: for placements with `within_node: shm`.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
@@ -151,7 +151,7 @@ class Mpi:
     )
     options: tuple[str, ...] = key(kinds.TOKENS, "Launcher options of every run", "", "-prot", default=[])
     unbound: TransportSettings | None = key(
-        SETTINGS, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
+        TransportSettings, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
     )
     pmi: str = key(
         kinds.WORD, "Kind of PMI", "For srun --mpi=; without it srun cannot launch the library.", "pmix"
@@ -159,14 +159,12 @@ class Mpi:
     own: bool = False
 
 
-MPI = entry(Mpi, "mpi", "MPI library")
-
-
 _PROGRAMS = mapping(None, kinds.PROGRAM_PATH)
 _ADDED = "Added to the system's."
 _INSTEAD = "Overrides the system's."
 
 
+@entry("system_mpi", "MPI library of a system (`mpi: [{…}]`)", text=NAME_RULE)
 @dataclass(frozen=True, slots=True)
 class SystemMpi:
     """One of several MPI libraries of a system: its name alone, or with what it needs there."""
@@ -197,14 +195,7 @@ class SystemMpi:
     )
 
 
-SYSTEM_MPI = entry(
-    SystemMpi,
-    "system_mpi",
-    "MPI library of a system (`mpi: [{…}]`)",
-    **{"pattern": NAME.schema["pattern"], "x-message": NAME.schema["x-message"]},
-)
-
-
+@entry("system", "System")
 @dataclass(frozen=True, slots=True)
 class System:
     """A cluster, cloud or machine under test.
@@ -226,9 +217,8 @@ class System:
         Kind(
             {
                 "type": ["string", "array"],
-                "pattern": NAME.schema["pattern"],
-                "x-message": NAME.schema["x-message"],
-                "items": SYSTEM_MPI,
+                **NAME_RULE,
+                "items": kind_of(SystemMpi),
                 "minItems": 1,
                 "x-type": "name, or list of names and mappings",
             },
@@ -329,14 +319,7 @@ class System:
         return is_local(self.scheduler)
 
 
-SYSTEM = entry(
-    System,
-    "system",
-    "System",
-    "A cluster, cloud or machine under test.",
-)
-
-
+@entry("host_group", "Host group")
 @dataclass(frozen=True, slots=True)
 class HostGroup:
     """Like hosts of a system, and how to request them from the scheduler.
@@ -420,7 +403,7 @@ class HostGroup:
     )
     attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
     fabrics: dict[str, Fabric] = key(
-        table(FABRIC, NAME),
+        table(Fabric, NAME),
         "Fabrics",
         "Networks between these hosts, by name. tcp, ibv and ofi between nodes need one.",
         {"eth": {"transport": "tcp", "interface": "eth0"}},
@@ -434,9 +417,12 @@ class HostGroup:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "kept_as"}
 
 
-HOST_GROUP = entry(HostGroup, "host_group", "Host group")
-
-
+@entry(
+    "placement",
+    "Placement",
+    "How ranks are mapped to nodes, sockets and cores, with a transport. It is a claim: each run records "
+    "evidence for or against it.",
+)
 @dataclass(frozen=True, slots=True)
 class Placement:
     """A mapping of ranks to nodes, sockets and cores, with the transport that the label claims.
@@ -552,15 +538,12 @@ class Placement:
         return [*range(self.gpus_per_node or 0)]
 
 
-PLACEMENT = entry(
-    Placement,
-    "placement",
-    "Placement",
-    "How ranks are mapped to nodes, sockets and cores, with a transport. It is a claim: each run records "
-    "evidence for or against it.",
+@entry(
+    "provider",
+    "Provider",
+    "Where a program comes from. The kind alone may be given as a text.",
+    text={"x-type": "text or mapping", "if": {"type": "string"}, "then": {"enum": list(_PROVIDERS)}},
 )
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Where a benchmark's program comes from.
@@ -589,16 +572,7 @@ class Provider:
     location_name: str = ""
 
 
-PROVIDER = entry(
-    Provider,
-    "provider",
-    "Provider",
-    "Where a program comes from. The kind alone may be given as a text.",
-    instead=Provider(""),
-    **{"x-type": "text or mapping", "if": {"type": "string"}, "then": {"enum": list(_PROVIDERS)}},
-)
-
-
+@entry("own_metric", "Metric of a program of one's own")
 @dataclass(frozen=True, slots=True)
 class OwnMetric:
     """A number in the outputs of a program of one's own."""
@@ -629,9 +603,7 @@ class OwnMetric:
     )
 
 
-OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
-
-
+@entry("benchmark", "Benchmark")
 @dataclass(frozen=True, slots=True)
 class Benchmark:
     """A program with its parameters.
@@ -649,7 +621,7 @@ class Benchmark:
     )
     program: str = key(kinds.PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
     provider: Provider = key(
-        PROVIDER, "Provider", "", "wheel", {"kind": "path", "location": "/apps/imb/IMB-MPI1"}, required=True
+        Provider, "Provider", "", "wheel", {"kind": "path", "location": "/apps/imb/IMB-MPI1"}, required=True
     )
     arguments: tuple[str, ...] = key(
         kinds.TOKENS, "Arguments", "", "-iter 1000 PingPong", ["-iter", 1000, "PingPong"], default=[]
@@ -669,7 +641,7 @@ class Benchmark:
         default=[],
     )
     metrics: dict[str, OwnMetric] = key(
-        table(OWN_METRIC, kinds.METRIC_NAME),
+        table(OwnMetric, kinds.METRIC_NAME),
         "Metrics",
         "Suite own only: what outputs hold, by name; see docs/own-programs.md.",
         {"rate": {"pattern": "^rate ([0-9.]+)$", "unit": "cells/s", "better": "higher"}},
@@ -698,9 +670,7 @@ class Benchmark:
     kept_as: str = ""
 
 
-BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
-
-
+@entry("race", "Race")
 @dataclass(frozen=True, slots=True)
 class Race:
     """Find the best of two or more candidates, such as settings of a library; `race: {}` has all defaults.
@@ -717,12 +687,12 @@ class Race:
     )
 
 
-RACE = replace(
-    entry(Race, "race", "Race"),
-    read=lambda values, path: values.entry(Race, path) if values.get(path) is not None else None,
+@entry(
+    "each",
+    "Each node or pair (`each: {…}`)",
+    "Find the slow nodes and links of a machine. The unit alone may be given as a text.",
+    text={"x-type": "node, pair or mapping", "if": {"type": "string"}, "then": {"enum": [NODE, PAIR]}},
 )
-
-
 @dataclass(frozen=True, slots=True)
 class Each:
     """Measure each node of a host group, or each pair of its nodes, to find the slow ones.
@@ -769,16 +739,7 @@ class Each:
         return self.nodes_per_job is not None and self.nodes_per_job < 2 * self.nodes
 
 
-EACH = entry(
-    Each,
-    "each",
-    "Each node or pair (`each: {…}`)",
-    "Find the slow nodes and links of a machine. The unit alone may be given as a text.",
-    instead=Each(""),
-    **{"x-type": "node, pair or mapping", "if": {"type": "string"}, "then": {"enum": [NODE, PAIR]}},
-)
-
-
+@entry("matrix_entry", "Matrix entry")
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
     """Every host group × placement × benchmark named here is a case.
@@ -788,12 +749,12 @@ class MatrixEntry:
     ``time_limit``: of one run, in seconds.
     """
 
-    host_groups: tuple[str, ...] = key(kinds.NAMES, "Host groups", "", ["skylake", "milan"], required=True)
-    placements: tuple[str, ...] = key(kinds.NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
-    benchmarks: tuple[str, ...] = key(kinds.NAMES, "Benchmarks", "", "PingPong", required=True)
+    host_groups: tuple[str, ...] = key(NAMES, "Host groups", "", ["skylake", "milan"], required=True)
+    placements: tuple[str, ...] = key(NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
+    benchmarks: tuple[str, ...] = key(NAMES, "Benchmarks", "", "PingPong", required=True)
     repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: the campaign's.", 10)
     time_limit: int = key(kinds.DURATION, "Time limit of one run", "Default: the campaign's.", "45 min")
-    mpis: tuple[str, ...] = key(kinds.NAMES, "MPI libraries", "Default: all of the system.", ["openmpi5"])
+    mpis: tuple[str, ...] = key(NAMES, "MPI libraries", "Default: all of the system.", ["openmpi5"])
     blocks: str = key(
         choice((TO_REFERENCE, ALL_PAIRS)),
         "Measure the cases side by side, in blocks",
@@ -803,14 +764,14 @@ class MatrixEntry:
         TO_REFERENCE,
     )
     race: Race | None = key(
-        RACE,
+        Race,
         "Find the best candidate",
         "The first one named is the default. results/NAME/settings holds what won. Replaces repeats. See "
         "docs/statistics.md.",
         {"tolerance": "2 %"},
     )
     each: Each | None = key(
-        EACH,
+        Each,
         "Measure each node, or each pair, of the host groups",
         "The host groups list their hosts. Replaces repeats. See docs/machine.md.",
         NODE,
@@ -818,9 +779,7 @@ class MatrixEntry:
     )
 
 
-MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
-
-
+@entry("schedule", "Schedule")
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """When the campaign is run again by cron or a timer, and what each tick makes.
@@ -861,9 +820,7 @@ class Schedule:
     )
 
 
-SCHEDULE = entry(Schedule, "schedule", "Schedule")
-
-
+@entry(title="Campaign file")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
     """One configuration, one comparison: which benchmarks are run, where, in which placements and how often.
@@ -937,42 +894,42 @@ class Campaign:
         default=[format_size(size).replace(" ", "") for size in TABLE_SIZES],
     )
     schedule: Schedule | None = key(
-        SCHEDULE, "Schedule of repeated runs", "See docs/schedule.md.", {"every": "1 day", "series": "new"}
+        Schedule, "Schedule of repeated runs", "See docs/schedule.md.", {"every": "1 day", "series": "new"}
     )
     systems: dict[str, System] = key(
-        table(SYSTEM, NAME, minProperties=1),
+        table(System, NAME, minProperties=1),
         "Systems",
         "The clusters, clouds or machines under test, by name.",
         {"cluster": {"scheduler": "slurm", "mpi": "openmpi5"}},
         required=True,
     )
     host_groups: dict[str, HostGroup] = key(
-        table(HOST_GROUP, NAME, minProperties=1),
+        table(HostGroup, NAME, minProperties=1),
         "Host groups",
         "Like hosts of a system, by name.",
         {"milan": {"system": "cluster", "constraint": "milan"}},
         required=True,
     )
     placements: dict[str, Placement] = key(
-        table(PLACEMENT, NAME),
+        table(Placement, NAME),
         "Placements",
         "Changes of the built-in ones, and additions, by name.",
         {"SHM-4": {"nodes": 1, "ranks_per_node": 4, "sockets": 2, "transport": "shm"}},
     )
     mpis: dict[str, Mpi] = key(
-        table(MPI, NAME),
+        table(Mpi, NAME),
         "MPI libraries",
         "Changes of the built-in ones, and additions, by name.",
         {"openmpi5": {"environment": {"OMPI_MCA_pml": "ob1"}}},
     )
     benchmarks: dict[str, Benchmark] = key(
-        table(BENCHMARK, NAME),
+        table(Benchmark, NAME),
         "Benchmarks",
         "Changes of the built-in ones, and additions, by name.",
         {"PingPong": {"arguments": "-iter 1000 PingPong"}},
     )
     matrix: tuple[MatrixEntry, ...] = key(
-        entries(MATRIX_ENTRY, type="array", minItems=1),
+        entries(MatrixEntry, type="array", minItems=1),
         "Matrix",
         "What is run: a list of entries.",
         [{"host_groups": "milan", "placements": ["SHM-1", "SHM-2"], "benchmarks": "PingPong"}],
@@ -980,13 +937,8 @@ class Campaign:
     )
     reference: tuple[ReferenceChoice, ...] = key(
         entries(
-            REFERENCE,
-            **{
-                "type": ["string", "array"],
-                "x-type": "list of names or mappings",
-                "pattern": REFERENCE.schema["pattern"],
-                "x-message": REFERENCE.schema["x-message"],
-            },
+            ReferenceChoice,
+            **{"type": ["string", "array"], "x-type": "list of names or mappings", **PUBLICATION_RULE},
         ),
         "Published values to show beside the campaign's own",
         "Publications in reference/, by name or with a choice of rows (below).",
@@ -994,7 +946,7 @@ class Campaign:
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
     expect: tuple[Limit, ...] = key(
-        entries(LIMIT, type="array", minItems=1),
+        entries(Limit, type="array", minItems=1),
         "Acceptance contract",
         "What `mpicampaign judge` checks.",
         [{"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}],
@@ -1019,10 +971,7 @@ class Campaign:
         return Presentation(self.title, self.table_sizes, reference=self.reference)
 
 
-CAMPAIGN = entry(Campaign, "", "Campaign file")
-
-
 @cache
 def campaign_schema() -> dict[str, Any]:
     """The JSON Schema of campaign files."""
-    return schema_of(CAMPAIGN)
+    return schema_of(Campaign)

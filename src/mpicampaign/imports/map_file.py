@@ -23,6 +23,7 @@ from mpicampaign.base.keys import (
     entry,
     key,
     keys_of,
+    kind_of,
     mapping,
     schema_of,
     sizes,
@@ -49,6 +50,7 @@ _SIZES = sizes(type="array", items={"type": ["integer", "string"], "minimum": 0}
 _NAMES = Kind({"type": ["string", "array"], "items": {"type": "string"}}, Values.texts, absent=())
 
 
+@entry("host_group")
 @dataclass(frozen=True, slots=True)
 class Hosts:
     """The hosts of a group."""
@@ -63,6 +65,7 @@ class Hosts:
     attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
 
 
+@entry("placement")
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a placement claims; ``None`` or empty where it claims nothing."""
@@ -92,6 +95,7 @@ class Claim:
     )
 
 
+@entry()
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The labels that a rule may give."""
@@ -128,6 +132,7 @@ def _patterns(values: Values, key: Key) -> dict[str, re.Pattern[str]]:
     return {fact: pattern for fact, pattern in patterns.items() if pattern}
 
 
+@entry("rule")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRule:
     """The labels apply where every fact matches; ``{name}`` in a label is replaced by a group or a fact."""
@@ -139,13 +144,14 @@ class LabelRule:
         "match. A file without the fact does not meet the condition.",
     )
     label: dict[str, str] = key(
-        Kind({**entry(Labels, "", "", "").schema, "minProperties": 1}, Values.mapping, instead={}),
+        Kind({**kind_of(Labels).schema, "minProperties": 1}, Values.mapping, instead={}),
         "Labels",
         "Texts in which {name} is replaced by a named group (?P<name>…) of the conditions, or by a fact.",
         required=True,
     )
 
 
+@entry(title="Map of an import", description="Rules that label imported runs by the facts of their files.")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportMap:
     """A checked map. ``group_of``: the host group of each listed host, by its name without domain."""
@@ -186,19 +192,19 @@ class ImportMap:
         default="MB/s",
     )
     host_groups: dict[str, Hosts] = key(
-        table(entry(Hosts, "host_group", "", ""), NAME),
+        table(Hosts, NAME),
         "Host groups whose hosts are known",
         "The group of a run's hosts wins over the group that the rules give.",
         {"blue": {"system": "cluster", "hosts": ["cn[001-032]"]}},
     )
     placements: dict[str, Claim] = key(
-        table(entry(Claim, "placement", "", ""), NAME),
+        table(Claim, NAME),
         "What placements claim",
         "Evidence in the files is compared with it. Runs in other placements stay unverified.",
         {"TCP": {"nodes": 2, "transport": "tcp"}},
     )
     rules: tuple[LabelRule, ...] = key(
-        entries(entry(LabelRule, "rule", "", ""), type="array", minItems=1),
+        entries(LabelRule, type="array", minItems=1),
         "Rules",
         "Applied from first to last: each label comes from the first rule that gives it and whose conditions "
         "hold.",
@@ -220,13 +226,10 @@ class ImportMap:
         return {name: group.system for name, group in self.host_groups.items()}
 
 
-MAP = entry(ImportMap, "", "Map of an import", "Rules that label imported runs by the facts of their files.")
-
-
 @cache
 def map_schema() -> dict[str, Any]:
     """The JSON Schema of maps."""
-    return schema_of(MAP)
+    return schema_of(ImportMap)
 
 
 def load_map(path: Path) -> ImportMap:
