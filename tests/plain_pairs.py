@@ -17,11 +17,8 @@ TIE = 1.01
 SENTENCE = re.compile(
     r"(?P<better>\S+) was better than (?P<worse>\S+) in (?P<found>\d+) of (?P<settings>\d+) settings"
     r"(?: and worse in (?P<against>\d+))?, by (?P<low>[\d.]+) to (?P<high>[\d.]+) times in the median .*?\)"
-    r"(?:; above (?P<limit>[\d.]+ \w+) at every size in (?P<every>\d+), "
-    r"by (?P<from>[\d.]+) to (?P<to>[\d.]+) times)?"
     r"\. Exceptions: (?P<other>\S+) was better in (?P<exceptions>.*) times"
 )
-BYTES = {"B": 1, "KiB": 1024, "MiB": 1 << 20}
 
 
 def hold(line: str, records: Sequence[Record]) -> None:
@@ -39,19 +36,9 @@ def hold(line: str, records: Sequence[Record]) -> None:
     assert np.allclose(named, against[: len(named)], rtol=0.006), (named, against[:5])
 
     of = settings(curves)
-    leads = [found for curve in of if (found := led(curve, -1, every=False))]
+    leads = [found for curve in of if (found := led(curve))]
     assert (len(leads), len(of)) == (int(said["found"]), int(said["settings"])), line
     assert np.allclose([min(leads), max(leads)], [float(said["low"]), float(said["high"])], rtol=0.006), line
-    limits = sorted({size for curve in of for size in curve})
-    most = max(len([1 for curve in of if led(curve, limit, every=True)]) for limit in [-1, *limits])
-    assert bool(said["limit"]) == (2 * most > len(of)), line
-    if said["limit"]:
-        number, unit = said["limit"].split()
-        leads = [found for curve in of if (found := led(curve, int(number) * BYTES[unit], every=True))]
-        assert len(leads) == int(said["every"]) == most, line
-        assert np.allclose([min(leads), max(leads)], [float(said["from"]), float(said["to"])], rtol=0.006), (
-            line
-        )
 
 
 def ratios(records: Sequence[Record], better: str, worse: str) -> dict[tuple[object, ...], dict[int, float]]:
@@ -114,10 +101,7 @@ def settings(curves: dict[tuple[object, ...], dict[int, float]]) -> list[dict[in
     ]
 
 
-def led(curve: dict[int, float], limit: int, every: bool) -> float:
-    """By which factor the first leads above the limit; 0 if it does not, or not at every size."""
-    beyond = np.array([ratio for size, ratio in curve.items() if size > limit])
-    if len(beyond) < 3:
-        return 0.0
-    middle = float(np.exp(np.median(np.log(beyond))))
-    return middle if middle >= TIE and (not every or beyond.min() > 1) else 0.0
+def led(curve: dict[int, float]) -> float:
+    """By which factor the first leads in the median over sizes; 0 if it does not."""
+    middle = float(np.exp(np.median(np.log([*curve.values()]))))
+    return middle if len(curve) >= 3 and middle >= TIE else 0.0

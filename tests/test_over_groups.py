@@ -186,7 +186,7 @@ def test_settings_that_disagree_are_counted_on_both_sides() -> None:
     records += [single(group, *one) for group in "de" for one in (("IB", 1e9), ("ROCE", 2e9))]
     [line] = lines_of_few(compare(records))
     assert line.startswith("IB was better than ROCE in 3 of 5 settings and worse in 2, by ")
-    assert "(1 repeat each); above 0 B at every size in 3, by " in line
+    assert "(1 repeat each)" in line
 
 
 def test_pairs_of_host_groups_do_not_hide_what_is_not_judged() -> None:

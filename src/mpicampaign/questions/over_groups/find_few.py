@@ -9,7 +9,7 @@ median hides curves that say the opposite: these are the exceptions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, product
 from typing import NamedTuple
 
@@ -24,8 +24,7 @@ from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.compare import TIE
 
 FEWEST_SETTINGS = 3
-FEWEST_SIZES = 3  # above a limit, in each setting that is counted
-_EVERY = -1  # below all sizes
+FEWEST_SIZES = 3  # in each setting that is counted
 
 Ratios = dict[int, float]  # by message size (B): logarithm of how many times better the first one is
 
@@ -43,17 +42,13 @@ class Opposite(NamedTuple):
 class OfFew(NamedTuple):
     """Two of a kind of ranking over settings.
 
-    ``above``: the size (B) above which the first is better at every size in most settings, at best: -1 is
-    below all, ``None`` no size. ``factors``: those there, of each such setting. ``opposites``: where the
-    other is better at any size, the largest first; where neither leads in any setting, those of both.
-    ``curves``: how many benchmarks there are in all settings.
+    ``opposites``: where the other is better at any size, the largest first; where neither leads in any
+    setting, those of both. ``curves``: how many benchmarks there are in all settings.
     """
 
     kind: str
     pair: OverSettings
     repeats: int
-    above: int | None
-    factors: tuple[float, ...]
     opposites: tuple[Opposite, ...]
     curves: int
 
@@ -106,12 +101,11 @@ def _pairs(kind: str, curves: Sequence[_Curve]) -> Iterator[OfFew]:
         for names, (_, settings) in of.items()
     ]
     rows = [[one.rows for one in own] for own, _ in of.values()]
-    for (names, (own, settings)), pair in zip(of.items(), judged(pairs, rows), strict=True):
+    for (names, (own, _)), pair in zip(of.items(), judged(pairs, rows), strict=True):
         sign = 1 if pair.better == names[0] else -1
-        above, factors = _limit(settings, sign)
         repeats = max(row.counted for one in own for row in one.rows)
         opposites = _opposites(own, [sign] if pair.leads else [sign, -sign])
-        yield OfFew(kind, pair, repeats, above, factors, opposites, len(own))
+        yield OfFew(kind, pair, repeats, opposites, len(own))
 
 
 def _of_most_ranks(curves: Sequence[_Curve]) -> list[_Curve]:
@@ -138,21 +132,6 @@ def _settings(curves: Sequence[_Curve]) -> dict[tuple[str, str], Ratios]:
                 size: median([one.ratios[size] for one in own if size in one.ratios]) for size in sizes
             }
     return medians
-
-
-def _limit(settings: Mapping[tuple[str, str], Ratios], sign: int) -> tuple[int | None, tuple[float, ...]]:
-    """The lowest limit above which one (sign) leads at every size in the most settings, with its factors."""
-    limits = sorted({_EVERY, *(size for ratios in settings.values() for size in ratios)})
-    limit = max(limits, key=lambda limit: len(_beyond(settings, sign, limit)))
-    factors = _beyond(settings, sign, limit)
-    return (limit, factors) if 2 * len(factors) > len(settings) else (None, ())
-
-
-def _beyond(settings: Mapping[tuple[str, str], Ratios], sign: int, limit: int) -> tuple[float, ...]:
-    """The factors above the limit of the settings in which one leads there at every size."""
-    of = ([sign * ratio for size, ratio in own.items() if size > limit] for own in settings.values())
-    every = (own for own in of if len(own) >= FEWEST_SIZES and min(own) > 0)
-    return tuple(math.exp(middle) for middle in map(median, every) if middle >= math.log1p(TIE))
 
 
 def _opposites(curves: Sequence[_Curve], signs: Sequence[int]) -> tuple[Opposite, ...]:

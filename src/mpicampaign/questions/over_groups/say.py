@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed, visible
-from mpicampaign.base.units import format_size
 from mpicampaign.questions.over_groups.find_attributes import (
     AttributeLevel,
     ByAttribute,
@@ -303,14 +302,7 @@ def _finding(found: OfFew) -> str:
 def _better(found: OfFew, untested_once: bool) -> str:
     """``untested_once``: why no pair is tested is said above."""
     judged = "" if untested_once else f"; {_judged(found.pair, 'settings')}"
-    return f"{_finding(found)} ({_repeats(found)} each{judged}){_every_size(found)}{_exceptions(found)}"
-
-
-def _every_size(found: OfFew) -> str:
-    if found.above is None:
-        return ""
-    sizes = "at every size" if found.above < 0 else f"above {format_size(found.above)} at every size"
-    return f"; {sizes} in {len(found.factors)}, by {_ends(found.factors)}"
+    return f"{_finding(found)} ({_repeats(found)} each{judged}){_exceptions(found)}"
 
 
 def _ends(factors: Iterable[float]) -> str:
