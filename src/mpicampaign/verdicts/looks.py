@@ -17,7 +17,7 @@ Looks that were not planned would find what is not there: a test of 5 % that is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
+from mpicampaign.base.planned_looks import Stage
 from mpicampaign.statistics.comparisons import LEVEL, MOST, holm
 from mpicampaign.verdicts.compare import TIE, closed
 from mpicampaign.verdicts.rank_tests import aligned_ranks, signed_ranks
@@ -110,30 +111,44 @@ def decide(costs: Array, rule: LookRule = LookRule()) -> Decision:  # noqa: B008
     return Decision(tuple(cells), (), rows, rows, left_after)
 
 
+class LookedAt(NamedTuple):
+    """``costs``: of all rows so far, as in `decide`; what the looks at them decided, and their stages."""
+
+    costs: Array
+    decision: Decision
+    stages: list[Stage]
+
+
 def look_by_look(
-    candidates: int,
+    places: Sequence[int],
     cells: int,
-    next_rows: Callable[[tuple[int, ...], int], Array],
+    rows_behind: Callable[[list[int], int, int], tuple[Iterable[int], Array]],
     rule: LookRule = LookRule(),  # noqa: B008 (it cannot change)
-) -> tuple[Array, Decision]:
-    """The costs of all rows so far, and what their looks decided: who has left is in no further row.
+) -> LookedAt:
+    """Look after look, as far as the rows go: who has left is in no further row.
 
     Parameters
     ----------
-    next_rows : of those that run on, at most so many rows behind the earlier ones: rows x running x cells
+    places : of the candidates, among all that were planned
+    rows_behind : of those at some places that run on, behind a repeat, at most so many rows: the repeats that
+        count, and rows x these x cells
     rule : with a level to win of 0, which is not known yet, there is no look
     """
-    costs = np.empty((0, candidates, cells))
+    costs, stages, after = np.empty((0, len(places), cells)), list[Stage](), 0
     decision = decide(costs, rule)
     while decision.running:
-        rows = next_rows(decision.running, decision.due - len(costs))
-        more = np.full((len(rows), candidates, cells), np.nan)
+        running, due = [places[who] for who in decision.running], decision.due - len(costs)
+        repeats, rows = rows_behind(running, after, due)
+        counted = frozenset(repeats)
+        stages.append(Stage(frozenset(running), due, after, counted))
+        after = max(counted, default=after)
+        more = np.full((len(rows), len(places), cells), np.nan)
         more[:, decision.running] = rows
         costs = np.concatenate([costs, more])
         if len(costs) < decision.due or rule.to_win == 0:
             break
         decision = _decided(costs.tobytes(), costs.shape, rule)
-    return costs, decision
+    return LookedAt(costs, decision, stages)
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ machine count: they change nothing between candidates that stand beside each oth
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -28,22 +28,26 @@ from mpicampaign.base.records import (
     MISSING,
     OK,
     OVERSUBSCRIBED,
-    WITH,
     Case,
     Record,
-    Series,
     defined_name,
-    race_rules,
 )
 from mpicampaign.base.text import in_ranks, listed, visible
+from mpicampaign.compare.candidates import (
+    candidate_names,
+    is_of_race,
+    on_same_nodes,
+    printed_series,
+    series_label,
+    series_of,
+    side_by_side,
+    values_of,
+)
 from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, OTHER_TIME, end_of
-from mpicampaign.compare.metrics import Metric, choose_metrics, readings
+from mpicampaign.compare.metrics import Metric, choose_metrics
 from mpicampaign.compare.rows import Row
-from mpicampaign.compare.timed_runs import seconds
-from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts import compare as engine
 from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio
-from mpicampaign.verdicts.rows import TimedRun, rows_of
 from mpicampaign.verdicts.smallest import Sight, seen_in_blocks
 
 BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
@@ -205,23 +209,11 @@ def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks
     return tuple(compared for runs in designs.values() for compared in _of_benchmark(runs, sizes))
 
 
-def is_of_race(record: Record) -> bool:
-    """Whether a run is one of a race, see `questions.races.find`: no test of all blocks fits there."""
-    return race_rules(record.metadata.get(COMPARED, "")) is not None
-
-
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
     """For each series and number of ranks, those whose ranks share cores apart."""
-    printed = dict.fromkeys(
-        (series_label(run.case, series.label), series.ranks)
-        for run in runs
-        if run.sound
-        for series in run.series
-    )
+    printed = printed_series(runs)
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):
-        if is_baseline(runs[0].suite, label):
-            continue
         alone = sum(name == label for name, _ in printed) == 1
         members = {
             case: {run.repeat: run for run in of_case}
@@ -237,22 +229,6 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
             title = label if label.startswith(name) else f"{name}: {label}"
             title += f"{counts}{' (oversubscribed)' if shared else ''}"
             yield from _of_series(members, visible(title), label, ranks, sizes)
-
-
-def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
-    """The series of this label and these ranks; None for a run that does not count."""
-    same_series = (
-        series
-        for series in run.series
-        if (series_label(run.case, series.label), series.ranks) == (label, ranks)
-    )
-    return next(same_series, None) if run.sound else None
-
-
-def series_label(case: Case, label: str) -> str:
-    """Of programs of one's own the series of a variant has its name: that of the definition instead."""
-    rest = label.removeprefix(case.benchmark)
-    return label if rest == label else defined_name(case.benchmark) + rest
 
 
 _Members = dict["Case", dict[int, "Record"]]  # by repeat
@@ -289,29 +265,6 @@ def _of_series(
             blocks,
             left_out,
         )
-
-
-def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
-    """What tells candidates apart: placement, MPI library, and the values of lists of the benchmark."""
-    libraries = len({case.library for case in cases}) > 1
-    variants = len({case.benchmark for case in cases}) > 1
-    places = libraries or len({case.placement for case in cases}) > 1 or not variants
-
-    def name(case: Case) -> str:
-        place = WITH.join(filter(None, (case.placement, case.library if libraries else "")))
-        if not places:
-            return case.benchmark
-        return " ".join(filter(None, (place, case.benchmark.partition(" ")[2] if variants else "")))
-
-    return {case: visible(name(case)) for case in cases}
-
-
-def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
-    """By repeat, of sound runs; a logarithm needs what is positive."""
-    curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
-    return {
-        repeat: reading.value for repeat, reading in readings(metric, curves).items() if reading.value > 0
-    }
 
 
 def _blocks(
@@ -363,27 +316,3 @@ def _why_none(run: Record | None) -> str:
     if run.verdict == CONTRADICTED:
         return CONTRADICTED
     return EARLIER if run.earlier else NOT_PRINTED
-
-
-def on_same_nodes(runs: Collection[Record]) -> bool:
-    """Whether the evidence shows one set of hosts; a run that met its time limit may not show all of them."""
-    ended = {frozenset(run.hosts) for run in runs if not run.timed_out}
-    if len(ended) != 1:
-        return False
-    hosts = ended.pop()
-    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs)
-
-
-def side_by_side(blocks: Mapping[int, Collection[Record]]) -> set[int]:
-    """The blocks whose runs were made in one job, or are neighbours in time: a row.
-
-    A candidate that was edited has runs in blocks whose other runs were made before the edit.
-    """
-    cases = grouped((run for runs in blocks.values() for run in runs), lambda run: run.case).values()
-    runs = [
-        [TimedRun(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case]
-        for of_case in cases
-    ]
-    in_rows = {int(row[0].allocation) for row in rows_of(runs, range(len(runs)))}
-    jobs = {number: {run.job_id for run in runs} for number, runs in blocks.items()}
-    return in_rows | {number for number, ids in jobs.items() if len(ids) == 1 and all(ids)}

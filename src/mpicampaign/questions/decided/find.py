@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from statistics import fmean
 
@@ -19,14 +19,19 @@ from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.planned_looks import Decided, Stage
 from mpicampaign.base.presentation import TABLE_SIZES
-from mpicampaign.base.records import DECIDED_IN_BLOCKS, DECIDED_WITH, LOOKS_SINCE, MISSING, Case, Record
+from mpicampaign.base.records import DECIDED_IN_BLOCKS, DECIDED_WITH, LOOKS_SINCE, Case, Record
+from mpicampaign.compare.candidates import (
+    MeasuredSeries,
+    candidate_names,
+    gave_nothing,
+    measured_series,
+    series_label,
+)
 from mpicampaign.compare.metrics import Metric, choose_metrics
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.timed_runs import seconds, timed_run
-from mpicampaign.questions.blocks.find import candidate_names, series_label, values_of
-from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts.compare import PairVerdict
-from mpicampaign.verdicts.looks import OF_LOOK, Decision, look_by_look, pairs_at_looks
+from mpicampaign.verdicts.looks import OF_LOOK, Decision, LookedAt, look_by_look, pairs_at_looks
 from mpicampaign.verdicts.rows import TimedRun, rows_of
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
@@ -35,56 +40,55 @@ from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 class ByLooks:
     """Candidates that share rows, and what the looks at these decided.
 
-    ``cases``: of the ``candidates`` those with values; ``out``: the others. ``metric`` of the series
-    ``label`` decides; ``None`` before any value. ``runs``: of each case, those that count. ``were_planned``:
-    whether the looks were planned before the first run.
+    ``cases``: of the ``candidates`` those with values; ``out``: the others. ``by``: the metric that decides;
+    ``None`` before any value. ``runs``: of each case, those that count. ``were_planned``: whether the looks
+    were planned before the first run.
     """
 
     candidates: tuple[Case, ...]
     cases: tuple[Case, ...]
     out: tuple[Case, ...]
-    label: str
-    ranks: int | None
-    metric: Metric | None
+    by: MeasuredSeries | None
     runs: tuple[tuple[TimedRun, ...], ...]
     were_planned: bool
 
     @cached_property
-    def _followed(self) -> tuple[np.ndarray, Decision, list[Stage]]:
-        """Their costs, the last decision, and the stages."""
-        k, after, stages = len(self.cases), -math.inf, list[Stage]()
+    def _looked(self) -> LookedAt:
+        k, after = len(self.cases), -math.inf
         if k < 2:
-            return np.empty((0, k, 1)), Decision((), tuple(range(k)), 0, looks_to_decide(2)[0], {}), stages
+            nothing = Decision((), tuple(range(k)), 0, looks_to_decide(2)[0], {})
+            return LookedAt(np.empty((0, k, 1)), nothing, [])
+        of_places = {
+            self.candidates.index(case): runs for case, runs in zip(self.cases, self.runs, strict=True)
+        }
 
-        def next_rows(running: tuple[int, ...], due: int) -> np.ndarray:
-            nonlocal after
-            later = [[run for run in candidate if (run.begin or 0.0) > after] for candidate in self.runs]
-            rows = rows_of(later, running)[:due]
-            places = frozenset(self.candidates.index(self.cases[place]) for place in running)
-            last = max((repeat for stage in stages for repeat in stage.counted or ()), default=0)
-            stages.append(Stage(places, due, last, frozenset(run.order for row in rows for run in row)))
+        def rows_behind(running: list[int], _repeat: int, due: int) -> tuple[Iterable[int], np.ndarray]:
+            nonlocal after  # by the times of the runs: rows may mix repeats
+            later = [[run for run in of_places[place] if (run.begin or 0.0) > after] for place in running]
+            rows = rows_of(later, range(len(running)))[:due]
             after = max(run.begin or 0.0 for run in rows[-1]) if rows else after
-            return np.array([[run.cost for run in row] for row in rows]).reshape(-1, len(running), 1)
+            costs = np.array([[run.cost for run in row] for row in rows]).reshape(-1, len(running), 1)
+            return (run.order for row in rows for run in row), costs
 
-        return *look_by_look(k, 1, next_rows), stages
+        return look_by_look(list(of_places), 1, rows_behind)
 
     @property
     def decision(self) -> Decision:
         """What the last look decided."""
-        return self._followed[1]
+        return self._looked.decision
 
     @property
     def stages(self) -> list[Stage]:
         """The stages so far, and the one that is due."""
         everyone = frozenset(range(len(self.candidates)))
-        return self._followed[2] or [
+        return self._looked.stages or [
             Stage(everyone, looks_to_decide(max(len(everyone), 2))[0], 0, frozenset())
         ]
 
     @property
     def rows(self) -> int:
         """How many rows the remaining candidates have so far."""
-        return len(self._followed[0])
+        return len(self._looked.costs)
 
     @property
     def ended(self) -> bool:
@@ -104,13 +108,14 @@ class ByLooks:
     @cached_property
     def p(self) -> Mapping[tuple[Case, Case], float]:
         """The p of each pair, corrected for all pairs and looks so far; empty before the first look."""
-        pairs = pairs_at_looks(self._followed[0], self.decision) if self.decision.rows else {}
+        pairs = pairs_at_looks(self._looked.costs, self.decision) if self.decision.rows else {}
         return {(self.cases[a], self.cases[b]): p for (a, b), p in pairs.items()}
 
     def decides(self, row: Row, metric: Metric) -> bool:
         """Whether it is by this metric of the row."""
-        series = series_label(row.case, row.label), row.ranks
-        return metric == self.metric and series in ((self.label, self.ranks), (self.label, None))
+        if self.by is None or metric != self.by.metric:
+            return False
+        return series_label(row.case, row.label) == self.by.label and row.ranks in (self.by.ranks, None)
 
     def is_about(self, row: Row, metric: Metric) -> bool:
         """Whether it says what this metric of the row shows: before the first look nothing else does."""
@@ -147,7 +152,7 @@ class ByLooks:
     @property
     def smallest_seen(self) -> float | None:
         """The smallest difference of those that remain that the last look finds in 8 of 10 cases."""
-        costs, decision, _ = self._followed
+        costs, decision, _ = self._looked
         pairs = [*combinations(decision.cells[0].remaining, 2)] if decision.rows else []
         if not pairs:
             return None
@@ -171,46 +176,29 @@ def decided(records: Iterable[Record]) -> tuple[ByLooks, ...]:
 
 def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
     """The looks at the runs of each candidate."""
-    label, ranks, metric = _metric([run for runs in candidates for run in runs if run.sound])
-    having = [runs for runs in candidates if not _never(runs)]
+    having = [runs for runs in candidates if not gave_nothing(runs)]
+    measured = measured_series(having, partial(choose_metrics, wanted=TABLE_SIZES))
+    ranked = next((series for series in measured if _is_ranked(series.metric)), None)
     since = seconds(candidates[0][0].metadata.get(LOOKS_SINCE, ""))
     begins = [begin for runs in candidates for run in runs if (begin := seconds(run.started)) is not None]
     return ByLooks(
         tuple(runs[0].case for runs in candidates),
         tuple(runs[0].case for runs in having),
-        tuple(runs[0].case for runs in candidates if _never(runs)),
-        label,
-        ranks,
-        metric,
-        tuple(tuple(_timed(runs, label, ranks, metric)) if metric else () for runs in having),
+        tuple(runs[0].case for runs in candidates if gave_nothing(runs)),
+        ranked,
+        tuple(tuple(_timed(runs, place, ranked)) if ranked else () for place, runs in enumerate(having)),
         not begins or (since is not None and since <= min(begins)),
     )
 
 
-def _never(runs: Iterable[Record]) -> bool:
-    """Whether a candidate was tried, and gave no value."""
-    tried = [run for run in runs if run.status != MISSING]
-    return bool(tried) and not any(run.sound for run in tried)
+def _is_ranked(metric: Metric) -> bool:
+    return metric.headline and metric.lower_is_better is not None
 
 
-def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
-    """The first that is ranked, with the label and the ranks of its series."""
-    printed = [
-        (series_label(run.case, series.label), series.ranks, series) for run in runs for series in run.series
-    ]
-    for (label, ranks), alike in grouped(printed, lambda printed_series: printed_series[:2]).items():
-        if is_baseline(runs[0].suite, label):
-            continue
-        for metric in choose_metrics(runs[0].suite, [series for *_, series in alike], TABLE_SIZES):
-            if metric.headline and metric.lower_is_better is not None:
-                return label, ranks, metric
-    return "", None, None
-
-
-def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[TimedRun]:
-    """The runs that count, with their costs."""
-    values = values_of(metric, runs, label, ranks)
+def _timed(runs: Sequence[Record], place: int, ranked: MeasuredSeries) -> Iterable[TimedRun]:
+    """The runs of a candidate that count, with their costs."""
+    values = ranked.values[place]
     for run in (run for run in runs if run.repeat in values and not run.disturbed):
         block = str(run.repeat) if DECIDED_IN_BLOCKS in run.metadata else ""
-        timed = timed_run(run, metric.cost(values[run.repeat]))
+        timed = timed_run(run, ranked.metric.cost(values[run.repeat]))
         yield timed._replace(allocation=block, order=run.repeat, looks=0)

@@ -23,7 +23,6 @@ from mpicampaign.base.planned_looks import Stage
 from mpicampaign.base.records import (
     BLOCK,
     COMPARED,
-    MISSING,
     Case,
     RaceRules,
     Record,
@@ -31,24 +30,22 @@ from mpicampaign.base.records import (
     race_rules,
 )
 from mpicampaign.base.text import visible
-from mpicampaign.compare.metrics import Metric, times_at_sizes
-from mpicampaign.questions.blocks.find import (
+from mpicampaign.compare.candidates import (
     candidate_names,
+    gave_nothing,
     is_of_race,
+    measured_series,
     on_same_nodes,
-    series_label,
-    series_of,
     side_by_side,
-    values_of,
 )
+from mpicampaign.compare.metrics import Metric, times_at_sizes
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts.blocks import Ratio, ratio
 from mpicampaign.verdicts.looks import (
     LAST_LOOK,
     REFERENCE,
     DecidedCell,
-    Decision,
+    LookedAt,
     LookRule,
     differences,
     level_to_win,
@@ -98,7 +95,7 @@ class InRace:
     names: tuple[str, ...]
     cases: Mapping[str, tuple[Case, ...]]
     cells: tuple[RaceCell, ...]
-    stages: Mapping[str, tuple[Stage, ...]]
+    stages: Mapping[str, Sequence[Stage]]
     left: tuple[tuple[int, int], ...]
     out: tuple[int, ...]
     runs: tuple[Record, ...]
@@ -147,9 +144,9 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
         # of values of lists alone, where the default has the name of all: ``VARIABLE=2``
         tuple(name.removeprefix(f"{names[0]} ") for name in names),
         {benchmark.name: benchmark.cases for benchmark in benchmarks},
-        tuple(cell for *_, cells in courses for cell in cells),
-        {benchmark.name: stages for benchmark, (stages, *_) in zip(benchmarks, courses, strict=True)},
-        _who_left(places, [decision.left_after for _, decision, _ in courses]),
+        tuple(cell for _, cells in courses for cell in cells),
+        {benchmark.name: looked.stages for benchmark, (looked, _) in zip(benchmarks, courses, strict=True)},
+        _who_left(places, [looked.decision.left_after for looked, _ in courses]),
         tuple(sorted(out)),
         tuple(run for run in runs if run.sound),
     )
@@ -157,7 +154,7 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
 
 def _level(benchmarks: Sequence[_Benchmark], places: Sequence[int], races: int) -> float:
     """At which a candidate wins; 0 before the first look of all benchmarks: their cells are not known."""
-    if any(len(benchmark.stage(places, 0, LOOKS[0])[1]) < LOOKS[0] for benchmark in benchmarks):
+    if any(len(benchmark.blocks_behind(places, 0, LOOKS[0])[0]) < LOOKS[0] for benchmark in benchmarks):
         return 0.0
     return level_to_win(len(places), sum(len(benchmark.cells) for benchmark in benchmarks), races)
 
@@ -176,51 +173,25 @@ class _Benchmark:
         self.name, self.cases = name, tuple(of_cases)
         self.runs = [{run.repeat: run for run in of_case} for of_case in of_cases.values()]
         self.repeats = sorted({run.repeat for run in runs})
-        self.out = {place for place, of_case in enumerate(self.runs) if _never(of_case.values())}
-        self.cells: list[tuple[str, int | None, Metric]] = []
-        self._values: list[list[dict[int, float]]] = []  # of each cell, by place and repeat
-        self._find_cells([[run for run in of_case.values() if run.sound] for of_case in self.runs])
-
-    def _find_cells(self, sound: Sequence[Sequence[Record]]) -> None:
-        """What each candidate printed that printed anything."""
-        first = next(filter(None, sound), ())
-        printed = dict.fromkeys(
-            (series_label(run.case, series.label), series.ranks) for run in first for series in run.series
-        )
-        for label, ranks in printed:
-            suite = first[0].suite
-            all_series = (series_of(run, label, ranks) for runs in sound for run in runs)
-            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, [*filter(None, all_series)])
-            for metric in metrics:
-                values = [values_of(metric, runs, label, ranks) for runs in sound]
-                if all(known or not runs for known, runs in zip(values, sound, strict=True)):
-                    self.cells.append((label, ranks, metric))
-                    self._values.append(values)
-
-    def course(
-        self, places: Sequence[int], rule: LookRule
-    ) -> tuple[tuple[Stage, ...], Decision, list[RaceCell]]:
-        """Look after look, as far as the blocks go; without a level up to the first one."""
-        stages: list[Stage] = []
-
-        def next_blocks(running: tuple[int, ...], due: int) -> Array:
-            after = max(stages[-1].counted or ()) if stages else 0
-            stage, costs = self.stage([places[who] for who in running], after, due)
-            stages.append(stage)
-            return costs
-
-        costs, decision = look_by_look(len(places), len(self.cells), next_blocks, rule)
-        cells = [
-            self._cell(number, costs[:, :, number], decision, places, rule.to_win or 0.0)
-            for number in range(len(self.cells))
+        self.out = {place for place, of_case in enumerate(self.runs) if gave_nothing(of_case.values(), True)}
+        sound = [[run for run in of_case.values() if run.sound] for of_case in self.runs]
+        self.cells = [
+            series
+            for series in measured_series(sound, times_at_sizes)
+            # what each candidate printed that printed anything
+            if all(known or not of_case for known, of_case in zip(series.values, sound, strict=True))
         ]
-        return tuple(stages), decision, cells
 
-    def _cell(
-        self, number: int, costs: Array, decision: Decision, places: Sequence[int], to_win: float
-    ) -> RaceCell:
-        """How far a cell is; ``costs``: blocks x candidates, of those at the ``places``."""
-        (label, ranks, metric), cell = self.cells[number], decision.cells[number]
+    def course(self, places: Sequence[int], rule: LookRule) -> tuple[LookedAt, list[RaceCell]]:
+        """Look after look, as far as the blocks go; without a level up to the first one."""
+        looked = look_by_look(places, len(self.cells), self.blocks_behind, rule)
+        cells = [self._cell(number, looked, places, rule.to_win or 0.0) for number in range(len(self.cells))]
+        return looked, cells
+
+    def _cell(self, number: int, looked: LookedAt, places: Sequence[int], to_win: float) -> RaceCell:
+        """How far a cell is; the costs are of the candidates at the ``places``."""
+        (label, ranks, metric, _), cell = self.cells[number], looked.decision.cells[number]
+        costs = looked.costs[:, :, number]
         both = costs[:, [REFERENCE, cell.best]]
         both = both[~np.isnan(both).any(axis=1)]
         sign = 1 if metric.lower_is_better else -1
@@ -228,17 +199,17 @@ class _Benchmark:
         p = min(1.0, cell.p * LEVEL / to_win) if led else None
         undecided, seen = cell.end == LAST_LOOK and cell.p > to_win, None
         if undecided:
-            looked = costs[: decision.rows]
+            at_look = costs[: looked.decision.rows]
             others = (who for who in cell.remaining if who != REFERENCE)
             spread = max(
-                spread_of(differences(looked[:, REFERENCE], looked[:, who]).tolist()) for who in others
+                spread_of(differences(at_look[:, REFERENCE], at_look[:, who]).tolist()) for who in others
             )
-            seen = smallest_difference(len(looked), spread, 2 * to_win, within=True)
+            seen = smallest_difference(len(at_look), spread, 2 * to_win, within=True)
         names = self.name, visible(label), ranks, metric
         return RaceCell(*names, _outcome(cell, undecided), places[cell.best], led, p, len(both), seen)
 
-    def stage(self, running: Sequence[int], after: int, blocks: int) -> tuple[Stage, Array]:
-        """The first blocks behind a repeat that count."""
+    def blocks_behind(self, running: Sequence[int], after: int, blocks: int) -> tuple[list[int], Array]:
+        """The first blocks behind a repeat that count, and their costs."""
         blocks_at = {repeat: self._block(repeat, running) for repeat in self.repeats if repeat > after}
         runs = {
             repeat: [self.runs[place][repeat] for place in running]
@@ -248,7 +219,7 @@ class _Benchmark:
         counted = sorted(side_by_side(runs))[:blocks]
         costs = np.array([blocks_at[repeat] for repeat in counted])
         shape = len(counted), len(running), len(self.cells)
-        return Stage(frozenset(running), blocks, after, frozenset(counted)), costs.reshape(shape)
+        return counted, costs.reshape(shape)
 
     def _block(self, repeat: int, running: Collection[int]) -> list[list[float]]:
         """The logarithms of the times of each candidate in a block; empty if it does not count."""
@@ -263,8 +234,8 @@ class _Benchmark:
             return [math.inf] * len(self.cells)
         if run is None or run.disturbed:
             return []
-        values = [of_cell[place].get(repeat) for of_cell in self._values]
-        costs = [metric.cost(value) for (*_, metric), value in zip(self.cells, values, strict=True) if value]
+        values = ((cell.metric, cell.values[place].get(repeat)) for cell in self.cells)
+        costs = [metric.cost(value) for metric, value in values if value]
         return costs if len(costs) == len(self.cells) else []
 
 
@@ -274,9 +245,3 @@ def _outcome(cell: DecidedCell, undecided: bool) -> str:
     if cell.best == REFERENCE:
         return BEST
     return WON if cell.wins else NOT_SHOWN if undecided else WITHIN
-
-
-def _never(runs: Iterable[Record]) -> bool:
-    """Whether a candidate was tried, and neither gave a value nor met its time limit."""
-    tried = [run for run in runs if run.status != MISSING]
-    return bool(tried) and not any(run.sound or run.timed_out for run in tried)
