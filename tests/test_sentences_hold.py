@@ -36,6 +36,7 @@ from mpicampaign.report import summary as first_sentence
 from mpicampaign.report.make import to_markdown
 from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.report.write import write_report
+from mpicampaign.show.writers.html import to_page
 from mpicampaign.show.writers.terminal import terminal_text
 from mpicampaign.verdicts import compare as verdicts
 
@@ -118,6 +119,8 @@ def test_the_sentences_on_two_sides_drawn_at_random_hold(seed: int) -> None:
     document = two_sides_document(two_sides(Side("A", before), Side("B", after), (), OBSERVED, NAMES), {})
     plain_sides.hold(document, before, after)
     assert terminal_text(document, width=40)
+    page = re.sub(r"<(table|style).*?</\1>", "", to_page(document), flags=re.DOTALL).partition("<main")[2]
+    assert 0 < len(plain_screen.words_of(re.sub(r"<[^>]*>", " ", page))) <= plain_screen.WORDS
 
 
 WIDE, STEADY = (3600, 4300, 5140, 5146, 5900, 6400), (5136, 5139, 5140, 5142, 5144, 5147)

@@ -243,7 +243,7 @@ def _probability(p: float) -> str:
 
 
 def lines_of_few(comparison: Comparison) -> list[str]:
-    """``IB was better than ROCE in 4 of 4 settings, by 1.3 to 1.9 times …; above 1 KiB at every size …``."""
+    """``IB was better than ROCE in 4 of 4 settings, by 1.3 to 1.9 times …``, with exceptions."""
     once = bool(_why_none_is_tested(comparison))
     return [_better(one, once) if one.pair.leads else _equal(one) for one in comparison.of_few]
 
