@@ -151,7 +151,7 @@ def test_no_file_takes_the_place_of_another(
     assert file() == "bench-PingPong-4.yaml"
     assert Path("bench-PingPong.yaml").read_text() == first + "# mine\n"
     said = capsys.readouterr()
-    assert "bench-PingPong.yaml: written\nbench-PingPong.yaml: as it was\n" in said.err
+    assert "bench-PingPong.yaml: written\nbench-PingPong.yaml: unchanged\n" in said.err
     assert said.out.endswith(
         "next: edit bench-PingPong-4.yaml, then: mpicampaign run bench-PingPong-4.yaml\n"
     )

@@ -177,13 +177,13 @@ def test_a_run_that_failed_is_made_again_on_nodes_that_are_always_the_same(tmp_p
 @pytest.mark.parametrize(
     ("entry", "warning"),
     [
-        (f"{TCP}, blocks: reference", "systems.cluster.pack: without effect on cases in blocks"),
+        (f"{TCP}, blocks: reference", "systems.cluster.pack: no effect on cases in blocks"),
         (f"{TCP}, blocks: reference, repeats: 5", "5 blocks can show no difference between 2 candidates"),
         (f"{TCP}, blocks: reference, repeats: 6", "between 2 candidates unless all blocks agree"),
         (f"{TCP}, mpis: openmpi5, blocks: reference", "only one candidate of PingPong, Exchange in blocks"),
         (
             "placements: [TCP, Four], benchmarks: PingPong, blocks: all pairs",
-            "cases of host group 'milan' on 2, 4 nodes are not compared with each other",
+            "cases of host group 'milan' on 2, 4 nodes are not compared together",
         ),
     ],
 )

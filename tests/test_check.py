@@ -280,7 +280,7 @@ def test_nodes_to_be_measured_again_are_planned_and_no_refused_call_begins_them(
     status, shown = desk.call("plan", EACH, "--only", "n3,n[5-6],n5.site.org")
     assert status == 0 and "all:n5.site.org ONE stream: 6 nodes, 2 rounds of at most 6: 12 runs" in shown
     assert "36 runs here" in shown
-    assert "all has 6 hosts: its jobs have no more (found 9)" in shown and "cannot decide this" not in shown
+    assert "all has 6 hosts: a job has no more (found 9)" in shown and "cannot decide this" not in shown
     status, shown = desk.call("plan", EACH, "--only", "n[6-8]")
     assert status == 2 and "--only: no host group with each lists n[7-8] (found 'n[6-8]')" in shown
     status, shown = desk.call("run", EACH, "--only", "n3", "--repeat", "1-2")

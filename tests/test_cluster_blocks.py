@@ -130,7 +130,7 @@ def test_a_race_that_is_killed_is_won_by_the_shortest_delay(site: Site) -> None:
     )
     site.run(before=killed_after("result", signal.SIGKILL, 4))
     said = site.call("status").stdout
-    assert re.search(r"race, 3 left, look after 8 blocks: \d of 8 blocks complete, \d missing: ", said), said
+    assert re.search(r"3 left, next look after 8 blocks: \d of 8 blocks complete, \d missing: ", said), said
     done = site.run(timeout=900)
     assert succeeded(done) and "SETTING=10 beats two in 1 (ratio " in done.stdout
     said = site.call("status").stdout

@@ -99,7 +99,7 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
         done = site.run()
     print(done.stdout + done.stderr)
     assert succeeded(done)
-    assert "waits for nodes that cannot be had (n4 is drain" in done.stderr
+    assert "waits for nodes that are down (n4 is drain" in done.stderr
     assert "1 of 3 nodes is slow: n3" in done.stdout
 
 

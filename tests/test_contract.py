@@ -197,7 +197,7 @@ def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
         ({}, "a limit has exactly one of at_most, at_least and against"),
         ({"at_most": "2 us", "at_least": "1 us"}, "exactly one of at_most, at_least and against"),
         ({"at_most": "2 parsecs"}, "is not a quantity such as 2 us"),
-        ({"at_most": "2 us", "tolerance": "5 %"}, "only values to compare with have a tolerance"),
+        ({"at_most": "2 us", "tolerance": "5 %"}, "tolerance goes with against only"),
         ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
         ({"against": "before", "alarm": ALARM}, "an alarm needs at_most or at_least"),
         ({"at_most": "2 us", "alarm": ALARM | {"rule": "4 of 3"}}, "is not a rule such as 3 of 3"),

@@ -120,7 +120,7 @@ def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: 
     ("load", "note"),
     [
         ("echo unknown >&2; return 1", r"module load openmpi/5\.0\.3 failed on \S+: unknown; choose another"),
-        ("CC=none; return 0", r"no C compiler is on \S+, so that no kernel can be built: load the module"),
+        ("CC=none; return 0", r"no C compiler is on \S+, so kernels cannot be built: load the module"),
         ("CC=bash; return 0", ""),
     ],
 )

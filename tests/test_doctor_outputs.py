@@ -245,7 +245,7 @@ def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:
     (group,) = joined([probed(halves(), "all are busy", PROBE)])
     assert group.nodes.names == ("n3", "n4", "n1", "n2") and group.seen_on == ("n3",)
     (note,) = group.nodes.notes
-    assert note.startswith("2 of these nodes are taken to be like the others") and "all are busy" in note
+    assert note.startswith("2 of these nodes are assumed to be like the others") and "all are busy" in note
 
 
 def test_parts_that_do_not_answer_are_a_group_of_their_own_where_others_differ() -> None:

@@ -74,7 +74,7 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
         "host_groups.none.hosts: each: node takes a list of 3 hosts or more, not 0",
         "host_groups.odd.hosts: each needs names of single hosts",
         "host_groups.open.hosts[0]: a range of hosts is written cn[049-080,090] (found",
-        "in which srun cannot start them",
+        "in a job srun cannot start them",
         "matrix[1].each.nodes_per_job: a job of one node cannot hold a pair",
     ):
         assert said in text, text

@@ -124,7 +124,7 @@ def test_a_report_of_a_read_only_folder_shows_the_existing_one(project: ProjectC
     first, status, again, second, third = done.stdout.splitlines()
     assert (status, second, third) == ("0", "0", "2"), done.stderr
     assert first.startswith(f"{folder}/") and again.startswith(f"{folder}/")
-    end = f"Read-only file system: no report is written; that of 2026-01-02 03:04 is there: {folder}"
+    end = f"Read-only file system: no report is written; the one of 2026-01-02 03:04 remains: {folder}"
     assert first.endswith(f"{end}/report.html") and again.endswith(f"{end}/report.html")
     assert f"{folder}/" in done.stderr and "Read-only file system" in done.stderr
 

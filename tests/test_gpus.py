@@ -283,15 +283,15 @@ def problems(folder: Path, ranks: object = 2, group: dict[str, Any] | None = Non
 
 def test_impossible_gpus_are_refused(tmp_path: Path) -> None:
     cases: list[tuple[str, dict[str, Any]]] = [
-        ("leave out those of device memory", {"transport": "shm"}),
+        ("exclude those for device memory", {"transport": "shm"}),
         ("3 ranks cannot have equal shares of 4 GPUs", {"ranks": 3}),
         ("each GPU once, from 0 to 3", {"gpu_binding": "0,4"}),
         ("each GPU once, from 0 to 3", {"gpu_binding": "1,1"}),
-        ("gpu_binding none", {"ranks": "cores"}),
-        ("binding core", {"gpu_binding": "closest", "binding": "none"}),
+        ("gpu_binding: none", {"ranks": "cores"}),
+        ("binding: core", {"gpu_binding": "closest", "binding": "none"}),
         ("library needs", {"gpu_binding": "library"}),
         ("must be rank, closest", {"gpu_binding": "near"}),
-        ("so does gres of host group", {"group": {"gres": "gpu:4"}}),
+        ("both gpus_per_node and gres of host group", {"group": {"gres": "gpu:4"}}),
     ]
     assert "the placement has no gpus_per_node" in problems(tmp_path, gpu_binding="closest")
     for message, keys in cases:

@@ -263,7 +263,7 @@ def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
     account = take(tmp_path, files, NIGHTS)
     found = refusals(account)
     assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
-    assert found["README"].startswith("a document: an output that it shows is an example")
+    assert found["README"].startswith("a document: outputs in it are examples")
     assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 2
 
 

@@ -76,7 +76,7 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
 def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", a__sh="#!/bin/bash\nmpirun IMB-MPI1\n")
     (raw / "TCP" / "a.pbs").write_text("#!/bin/bash\nmpirun IMB-MPI1\n")
-    assert reasons(take(tmp_path, raw)) == {"a.pbs": "a script, which is no output"}
+    assert reasons(take(tmp_path, raw)) == {"a.pbs": "a script, not an output"}
 
 
 def test_hostile_folders(tmp_path: Path) -> None:

@@ -124,12 +124,12 @@ def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path)
         ({"nodes": "[2, four]"}, "placements.X.nodes[1]: must be a whole number (found 'four')"),
         ({"placement": ", environment: {A: [1, '1']}"}, "environment.A[1]: this value is in the list twice"),
         ({"placement": ', environment: {A: [b, "c\\n"]}'}, "as one of several it must be a text of one line"),
-        ({"benchmark": ", parameters: {n: [1, 2]}"}, "in the arguments {n} would stand for its value"),
+        ({"benchmark": ", parameters: {n: [1, 2]}"}, "to use it in arguments, write {n} there"),
         (
             {"placement": f", environment: {{A: {list(range(40))}, B: {list(range(40))}}}"},
             "placements.X: the lists of one placement have at most 1000 combinations (found 1600)",
         ),
-        ({"mpi": "[openmpi5, openmpi5]"}, "systems.cluster.mpi[1]: two MPI libraries of one name"),
+        ({"mpi": "[openmpi5, openmpi5]"}, "systems.cluster.mpi[1]: two MPI libraries have this name"),
         ({"mpi": "[openmpi5, nosuch]"}, "no MPI library 'nosuch' is defined"),
         (
             {"matrix": ", mpis: [intelmpi]"},

@@ -96,7 +96,7 @@ def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, 
     outcome = merged(tmp_path / "here", path)
     assert outcome.lines == [] and not list((tmp_path / "here" / "c").glob("merged/*"))
     text = said(outcome)
-    assert f"refused: its system 'here' may not be the system 'here' here: {reason}" in text
+    assert f"refused: its system 'here' may be another than system 'here' here: {reason}" in text
     assert (
         f"in the bundle: hosts {facts.get('host', 'blue1')}; CPU {facts.get('cpu', 'Invented CPU')}" in text
     )

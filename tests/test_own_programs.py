@@ -169,8 +169,8 @@ def test_over_sizes_the_largest_value_is_ranked_where_more_is_better(better: str
     ("location", "said"),
     [
         ("source", ""),
-        (".", "the folder of the source holds the campaign file: each edit of it makes the runs due again"),
-        (str(PROJECT), "the folder of the source holds build/, where its copy is built"),
+        (".", "the source folder contains the campaign file: each edit would make all runs due again"),
+        (str(PROJECT), "the source folder contains build/, where mpicampaign builds its copy"),
     ],
 )
 def test_a_folder_of_source_that_changes_by_itself_is_noted(tmp_path: Path, location: str, said: str) -> None:

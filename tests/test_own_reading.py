@@ -114,7 +114,7 @@ def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, statu
     assert set_aside_faulty(site.prepared().selected) == []
     site.change(WRONG[::-1])  # type: ignore[arg-type]
     [line] = set_aside_faulty(site.prepared().selected)
-    assert "r01: the campaign file fits its last output now: no new run" in line
+    assert "r01: the campaign file now fits its last output: no new run" in line
     assert [run.repeat for run in site.prepared().pending] == [2]
     assert site.records()[0].status == OK
 

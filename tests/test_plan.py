@@ -112,7 +112,7 @@ def test_a_selection_of_which_no_run_can_be_made_is_refused(project: ProjectCopy
     matrix = [{"host_groups": ["local", "far"], "placements": "one", "benchmarks": "trivial"}]
     file = write_trivial(project, systems=systems, host_groups=groups, matrix=matrix).name
     done = project.call("run", file, "--host-group", "far")
-    assert done.returncode == 2 and "no run can be made here: all of them are of there" in done.stderr
+    assert done.returncode == 2 and "no run can be made here: all of them belong to there" in done.stderr
     assert project.results("trivial") == []
 
 
@@ -270,10 +270,10 @@ def test_a_plan_says_what_is_due_alone_and_the_command_that_makes_new_runs_of_al
         (("one", "twoo"), "--again: unknown name twoo (found one,twoo)\n    did you mean 'two'?"),
         (
             ("one",),
-            "fewer than two that have runs here are compared (found one)\n    such as --again one,two",
+            "needs two that are compared and have runs here (found one)\n    such as --again one,two",
         ),
         (("one", "local"), "some are placements, others host groups"),
-        (("local",), "fewer than two that have runs here"),
+        (("local",), "needs two that are compared and have runs here"),
     ],
 )
 def test_names_that_cannot_be_compared_are_refused(

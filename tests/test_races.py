@@ -199,7 +199,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     assert len(first.runs) == 64 and {case.compared for case in first.cases} == {f"{RACE_WITHIN}0.020000"}
     assert {race_rules(case.compared) for case in first.cases} == {(0.02, 1)} and first.until_known
     [said] = blocks_text(first)
-    assert "race, 4 left, look after 8 blocks: 0 of 8 blocks complete, 8 missing: 64 runs" in said
+    assert "race, 4 left, next look after 8 blocks: 0 of 8 blocks complete, 8 missing: 64 runs" in said
     assert re.search(
         "64 runs here, 64 still .* until it is decided which is best", plan_text(first, 64, None)
     )
@@ -217,7 +217,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     due = {
         (case.case.benchmark, case.case.placement): [run.repeat for run in case.runs] for case in plan.cases
     }
-    assert "race, 3 left, look after 20 blocks: 0 of 20 blocks" in blocks_text(plan)[0]
+    assert "race, 3 left, next look after 20 blocks: 0 of 20 blocks" in blocks_text(plan)[0]
     names = list(dict.fromkeys(case.case.placement for case in plan.cases))
     assert [due["Allreduce", name] for name in names] == [
         [*range(1, 22)],
@@ -232,7 +232,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     ("entry", "said"),
     [
         (f"{ENTRY}, race: {{}}, repeats: 8", "a race takes no repeats"),
-        (f"{ENTRY}, race: {{}}, blocks: all pairs", "a race compares with its default"),
+        (f"{ENTRY}, race: {{}}, blocks: all pairs", "a race needs the reference"),
         ("placements: TCP, benchmarks: Allreduce, race: {}", "a race needs two candidates or more"),
         (f"{ENTRY}, race: {{tolerance: 200 %}}", "not from 0 % to 100 %"),
     ],

@@ -187,11 +187,11 @@ def test_an_export_that_is_imported_has_the_same_numbers(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("blob", "reason"),
     [
-        ("{", "session session-0: not a whole run report of ReFrame"),
-        ("[" * 100_000, "not a whole run report of ReFrame"),
-        ("[]", "not a whole run report"),
+        ("{", "session session-0: not a complete run report of ReFrame"),
+        ("[" * 100_000, "not a complete run report of ReFrame"),
+        ("[]", "not a complete run report"),
         (None, "its json_blob is empty"),
-        (b"\xff\xfe", "not a whole run report"),
+        (b"\xff\xfe", "not a complete run report"),
         (
             {"session_info": {"data_version": "3.1"}},
             "a run report of version 3.1; known: 4.x, of ReFrame 4.7 and later",
@@ -201,8 +201,8 @@ def test_an_export_that_is_imported_has_the_same_numbers(tmp_path: Path) -> None
             "run 0, case 0: it has no system and no partition and no environ and no result",
         ),
         (report(0, [case(0, name=["T"])]), "it has no name"),
-        (report(0, []) | {"runs": 7}, "not a whole run report"),
-        ({"session_info": {"data_version": "4"}, "runs": [{"testcases": [7]}]}, "it is no mapping"),
+        (report(0, []) | {"runs": 7}, "not a complete run report"),
+        ({"session_info": {"data_version": "4"}, "runs": [{"testcases": [7]}]}, "not a mapping"),
         (report(0, [case(0, job_completion_time_unix=1e300)]), None),  # dated by its session
         (report(0, [case(0, perfvalues={})]), "it has no performance variables"),
     ],

@@ -97,7 +97,7 @@ def test_in_blocks_those_that_are_left_have_the_next_stage() -> None:
     entry = replace(made.matrix[0], blocks="reference")
     found = plan(replace(made, matrix=(entry,), node_hours_cap=100), machine)
     assert repeats(found) == [8, 12] and {case.repeats for case in found.cases} == {8}
-    assert "2 candidates of PingPong, until decided, 1 left, look after 12 blocks" in blocks_text(found)[0]
+    assert "of PingPong, until decided, 1 left, next look after 12 blocks" in blocks_text(found)[0]
     stages.pop()
     ended = plan(replace(made, matrix=(entry,), node_hours_cap=100), machine)
     assert blocks_text(ended)[0].endswith("until decided, ended: 8 of 8 blocks complete")

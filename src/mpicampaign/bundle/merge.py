@@ -201,7 +201,7 @@ def _difference(one: SystemFacts, other: SystemFacts) -> str:
 
 
 def _two_of_one_name(old: str, name: str, reason: str, theirs: SystemFacts, mine: SystemFacts) -> Problem:
-    message = f"refused: its system {name!r} may not be the system {name!r} here: {reason}"
+    message = f"refused: its system {name!r} may be another than system {name!r} here: {reason}"
     hint = f"in the bundle: {theirs}\n    here: {mine}\n    give it another name: --rename {old}=NEW"
     hint += f"; if they are one system: --rename {old}={old}" if old == name else ""
     return Problem(message, hint=hint)

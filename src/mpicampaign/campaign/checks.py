@@ -182,11 +182,12 @@ def _warn_of_login_hosts(campaign: Campaign, notes: Notes) -> None:
     systems = {defined_name(system.name): system for system in campaign.systems.values()}
     for name, system in systems.items() if len(systems) > 1 else ():
         if not system.local and not system.login_hosts:
-            hint = (
-                "give login_hosts, or call with --system; MPI libraries of one cluster are a list under mpi"
-            )
+            hint = "give login_hosts, or use --system; list several MPI libraries of one cluster under mpi"
             notes.warn(
-                ("systems", name), "no machine is known to belong to this one of several systems", "", hint
+                ("systems", name),
+                "nothing says which machines belong to this one of several systems",
+                "",
+                hint,
             )
 
 
@@ -239,14 +240,14 @@ def _check_libraries(campaign: Campaign, notes: Notes) -> None:
             label = data if isinstance(data, str) else data.get("name") or data.get("mpi")
             if label in seen:
                 hint = "give each a name: and what differs, such as its modules"
-                notes.add(item, "two MPI libraries of one name", shown(label), hint)
+                notes.add(item, "two MPI libraries have this name", shown(label), hint)
             seen.append(label)
 
 
 def _check_environments(notes: Notes) -> None:
     for key in notes.document.marks:
         if key[-2:-1] == ("environment",) and _SECRET.search(str(key[-1])):
-            hint = "set it in your shell, or in a file that only you can read, and name that under source:"
+            hint = "set it in your shell, or in a file that only you can read, listed under source:"
             notes.add(key, "secrets do not belong in a campaign file", "", hint)
 
 
@@ -256,7 +257,7 @@ def _check_until_known(campaign: Campaign, notes: Notes) -> None:
     for key in keys:
         until = lookup(notes.document.data, key)
         if until in ("until known", "until decided") and campaign.node_hours_cap is None:
-            hint = "add node_hours_cap: the largest number of node-hours that the campaign may take"
+            hint = "add node_hours_cap: the most node-hours that the campaign may use"
             notes.add(key, f"{until} needs a cap", "", hint)
 
 
@@ -273,9 +274,9 @@ def _check_expect(campaign: Campaign, notes: Notes) -> None:
         if len(given) != 1:
             notes.add(key, "a limit has exactly one of at_most, at_least and against", ", ".join(given))
         if "alarm" in data and "against" in data:
-            notes.add((*key, "alarm"), "an alarm needs at_most or at_least: values to compare with have none")
+            notes.add((*key, "alarm"), "an alarm needs at_most or at_least, not against")
         if "tolerance" in data and "against" not in data:
-            notes.add((*key, "tolerance"), "only values to compare with have a tolerance")
+            notes.add((*key, "tolerance"), "tolerance goes with against only")
         if "benchmark" in data:
             check_reference((*key, "benchmark"), "benchmarks", limit.benchmark, campaign.benchmarks, notes)
         for section, known in names.items():
@@ -422,7 +423,7 @@ def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
     key: Key = ("host_groups", defined_name(group.name))
     for item, host in notes.document.items((*key, "hosts")):
         if system.hosts_from == "list" and re.search(r"[+@]", host):
-            message = "a host list for the launcher takes names and ranges of hosts alone"
+            message = "a host list for the launcher takes only host names and ranges"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])
     scheduler = batch_scheduler(system.scheduler)
     if notes.is_doubted(key) or (scheduler and "hosts" not in scheduler.granted):
@@ -465,10 +466,10 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
         hint = "write loopback: true"
         notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
     if placement.within_node == SHM and (transport not in BETWEEN_NODES or nodes == 1):
-        message = "only a placement over a network between nodes has another transport within a node"
+        message = "only a placement over a network between nodes can use another transport within a node"
         notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes", "", reads)
     if placement.fabric and (transport not in BETWEEN_NODES or placement.loopback):
-        message = "only a placement over a network between nodes has a fabric"
+        message = "only a placement over a network between nodes can name a fabric"
         notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
 
 
@@ -495,7 +496,7 @@ def _check_gpus(placement: Placement, notes: Notes) -> None:
         return
     if placement.transport != "any":
         hint = "write transport: any, and what the library needs under environment"
-        message = "settings that force a transport leave out those of device memory"
+        message = "settings that force a transport exclude those for device memory"
         notes.add((*key, "transport"), message, shown(placement.transport), hint)
     if wrong := _wrong_gpu_binding(placement, gpus):
         reads: list[Key] = [(*key, field) for field in ("gpus_per_node", "ranks_per_node", "binding")]
@@ -510,9 +511,9 @@ def _wrong_gpu_binding(placement: Placement, gpus: int) -> str:
     if binding == "none":
         return ""
     if ranks == CORES:
-        return f"ranks that share GPUs have gpu_binding none; else give ranks_per_node, not {CORES}"
+        return f"share GPUs with gpu_binding: none, or give ranks_per_node as a number, not {CORES}"
     if binding == "closest" and placement.binding != "core":
-        return "only a rank with binding core has a closest GPU"
+        return "gpu_binding closest needs binding: core"
     shared = placement.gpus
     if len(set(shared)) < len(shared) or max(shared) >= gpus:
         return f"must name each GPU once, from 0 to {gpus - 1}"
@@ -569,7 +570,7 @@ def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:
     for name in benchmark.parameters:
         if suite and name not in known:
             message = f"suite {suite.name} has no parameter {shown(name)}"
-            hint = did_you_mean(name, known) or f"in the arguments {{{name}}} would stand for its value"
+            hint = did_you_mean(name, known) or f"to use it in arguments, write {{{name}}} there"
             notes.add(("benchmarks", benchmark.name, "parameters", name), message, "", hint)
 
 
@@ -604,7 +605,7 @@ def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:
     if metric.pattern and (fault := check_pattern(metric.pattern)):
         notes.add((*key, "pattern"), fault, shown(metric.pattern))
     if metric.name == SIZE:
-        notes.add(key, f"a metric cannot be called {SIZE}: that is the group of message sizes", "")
+        notes.add(key, f"a metric cannot be called {SIZE}: this group is for message sizes", "")
     if not metric.pattern and (metric.unit, metric.better) != ("s", "lower"):
         message = "without a pattern the metric is the time to solution, in s, lower is better"
         notes.add(key, message, "", "give the pattern of its lines, or unit: s, better: lower")
@@ -633,12 +634,12 @@ def _check_source(benchmark: Benchmark, notes: Notes) -> None:
     if provider.kind != "source" or not provider.location:
         return
     key: Key = ("benchmarks", benchmark.name, "provider", "location")
-    folder, hint = Path(provider.location).resolve(), "put the source into a folder of its own"
+    folder, hint = Path(provider.location).resolve(), "move the source to its own folder"
     if (working_folder() / "build").resolve().is_relative_to(folder):
-        message = "the folder of the source holds build/, where its copy is built"
+        message = "the source folder contains build/, where mpicampaign builds its copy"
         notes.add(key, message, shown(provider.location_name), hint)
     elif Path(notes.document.mark(_defined(key)).file).resolve().is_relative_to(folder):
-        message = "the folder of the source holds the campaign file: each edit of it makes the runs due again"
+        message = "the source folder contains the campaign file: each edit would make all runs due again"
         notes.warn(key, message, shown(provider.location_name), hint)
 
 
@@ -685,7 +686,7 @@ def check_time_limits(campaign: Campaign, notes: Notes) -> None:
     for key, text in _given(notes.document).items():
         pair = _TWO_NUMBERS.fullmatch(text)
         if _NUMBER.fullmatch(text):
-            message = f"a number without a unit: {text} s as read so far, {text} min to Slurm and LSF"
+            message = f"a number without a unit: {text} s here, {text} min in Slurm and LSF"
             note(key, message, text, f"write {text} s or {text} min")
         elif pair and slurm:
             _warn_of_pair(key, int(pair[1]), int(pair[2]), slurm, notes)

@@ -154,7 +154,7 @@ def _check_listed(group: HostGroup, each: Each, entry: Key, notes: Notes) -> Non
     elif odd:
         notes.add(key, "each needs names of single hosts", shown(odd[0]))
     elif (each.nodes_per_job or 0) > len(hosts):
-        message = f"host group {group.name} has {len(hosts)} hosts: its jobs have no more"
+        message = f"host group {group.name} has {len(hosts)} hosts: a job has no more"
         notes.warn((*entry, "each", "nodes_per_job"), message, str(each.nodes_per_job))
 
 
@@ -163,7 +163,7 @@ def _check_launcher(system: System, each: Each, key: Key, notes: Notes) -> None:
     scheduler = batch_scheduler(system.scheduler)
     if scheduler and scheduler.launcher == system.launcher and not each.alone:
         message = (
-            f"the runs of a round share a job, in which {system.launcher} cannot start them side by side"
+            f"the runs of a round share a job, and in a job {system.launcher} cannot start them side by side"
         )
         hint = (
             f"give systems.{system.defined} the launcher of its MPI library, or nodes_per_job: {each.nodes}"
@@ -184,7 +184,7 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
     for (_, group), several in of_machine.items():
         if len(several) > 1:
             nodes = ", ".join(str(design.nodes) for design in several)
-            message = f"cases of host group {shown(group)} on {nodes} nodes are not compared with each other"
+            message = f"cases of host group {shown(group)} on {nodes} nodes are not compared together"
             notes.warn((*key, "blocks"), message, hint="blocks hold cases with one number of nodes")
     for design in designs:
         alone = [name for name, cases in design.candidates.items() if len(cases) == 1]
@@ -207,7 +207,7 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
             notes.warn((*key, "repeats"), message, hint=hint)
     systems = {case.system for design in designs for cases in design.candidates.values() for case in cases}
     for name in {defined_name(system) for system in systems if campaign.systems[system].pack > 1}:
-        message = "without effect on cases in blocks: each block has a job of its own"
+        message = "no effect on cases in blocks: each block is its own job"
         notes.warn(("systems", name, "pack"), message)
 
 
@@ -232,7 +232,7 @@ def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
         hint = "remove repeats: the results say how many blocks are due"
         notes.add((*key, "repeats"), "a race takes no repeats", str(given["repeats"]), hint)
     if given.get("blocks") == ALL_PAIRS:
-        notes.add((*key, "blocks"), "a race compares with its default", ALL_PAIRS, f"write {TO_REFERENCE}")
+        notes.add((*key, "blocks"), "a race needs the reference", ALL_PAIRS, f"write {TO_REFERENCE}")
     for design in designs:
         kinds = {
             name: [(case.placement, case.library, case.benchmark.partition(" ")[2]) for case in cases]
@@ -241,7 +241,7 @@ def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
         few = min(map(len, kinds.values()))
         if few < 2:
             message = f"a race needs two candidates or more; {design.name} has {few}"
-            notes.add((*key, "race"), message, hint="give further settings as a list of values")
+            notes.add((*key, "race"), message, hint="give more settings as a list of values")
         elif any(candidates != next(iter(kinds.values())) for candidates in kinds.values()):
             message = f"the benchmarks {', '.join(kinds)} have different candidates"
             notes.add((*key, "race"), message, hint="give each its own matrix entry")
@@ -290,8 +290,8 @@ def _check_twice(
     if twice:
         line = notes.document.mark(("matrix", cases[twice[0]])).line
         more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
-        message = f"the same case is in the entry of line {line}{more}"
-        hint = "name it once; more repeats of it are repeats: there"
+        message = f"the entry of line {line} has the same case{more}"
+        hint = "name it once; for more repeats, set repeats: there"
         notes.add(("matrix", index), message, shown(" ".join(twice[0])), hint)
 
 
@@ -344,10 +344,10 @@ def _check_gpus(pair: _Pair, system: System) -> None:
     scheduler = batch_scheduler(system.scheduler)
     reads = pair.system_reads("scheduler")
     if scheduler and "gpu_type" not in scheduler.selectors:
-        message = f"mpicampaign cannot ask scheduler {scheduler.name} of {pair.where} for GPUs"
+        message = f"mpicampaign cannot request GPUs from scheduler {scheduler.name} of {pair.where}"
         pair.note(message, "", ["gpus_per_node"], reads)
     if re.search(r"(^|[,/])gpu\b", pair.group.gres):
-        message = f"gpus_per_node asks for GPUs, and so does gres of {pair.where}"
+        message = f"both gpus_per_node and gres of {pair.where} request GPUs"
         pair.note(message, "leave gpu out of gres; gpu_type names the type", ["gpus_per_node", "gres"])
 
 

@@ -97,7 +97,7 @@ class Fabric:
     link: str = key(
         choice(LINKS),
         "Link of the device",
-        "Claimed, where given: else ibv is verbs on any link.",
+        "If given, a claim; otherwise ibv is verbs on any link.",
         "roce",
     )
     bytes_per_second: float | None = key(
@@ -140,8 +140,8 @@ class Mpi:
     launcher: str = key(kinds.registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
         chosen(TransportSettings, TRANSPORTS),
-        "What forces each transport",
-        "The library has no others. tcp+shm, ibv+shm, ofi+shm: for placements with `within_node: shm`.",
+        "Settings that force each transport",
+        "The library supports only these. tcp+shm, ibv+shm, ofi+shm: for placements with `within_node: shm`.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
@@ -151,7 +151,10 @@ class Mpi:
     )
     options: tuple[str, ...] = key(kinds.TOKENS, "Launcher options of every run", "", "-prot", default=[])
     unbound: TransportSettings | None = key(
-        TransportSettings, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
+        TransportSettings,
+        "Settings that turn off the library's own binding",
+        "",
+        {"options": ["--bind-to", "none"]},
     )
     pmi: str = key(
         kinds.WORD, "Kind of PMI", "For srun --mpi=; without it srun cannot launch the library.", "pmix"
@@ -169,8 +172,8 @@ _INSTEAD = "Overrides the system's."
 class SystemMpi:
     """One of several MPI libraries of a system: its name alone, or with what it needs there."""
 
-    mpi: str = key(NAME, "MPI library", "As for a system with one.", "openmpi5", required=True)
-    name: str = key(NAME, "Its name here", "Default: that of the library.", "openmpi-4.1")
+    mpi: str = key(NAME, "MPI library", "As for a system with one library.", "openmpi5", required=True)
+    name: str = key(NAME, "Its name here", "Default: the library's.", "openmpi-4.1")
     launcher: str = key(kinds.registered([*_LAUNCHERS, *_OF_SCHEDULERS]), "Launcher", _INSTEAD, "srun")
     prefix: str = key(kinds.PREFIX, "Folder of the MPI library", _INSTEAD, "wheel")
     programs: dict[str, str] = key(
@@ -183,14 +186,14 @@ class SystemMpi:
     launcher_options: tuple[str, ...] = key(kinds.TOKENS, "Extra launcher options", _ADDED, "--mca pml ob1")
     system: str = key(
         NAME,
-        "System of an earlier file that it stands for",
+        "System of an earlier file that it replaces",
         "Its finished runs stay finished.",
         "cluster-openmpi",
     )
     host_groups: dict[str, str] = key(
         mapping(NAME, NAME),
         "Host groups of that file",
-        "By their names here, where they differ.",
+        "By their names in this file, if they differ.",
         {"milan": "milan-openmpi"},
     )
 
@@ -240,7 +243,7 @@ class System:
     prefix: str = key(
         kinds.PREFIX,
         "Folder of the MPI library",
-        "It holds bin and lib. `wheel`: the library's wheel, also one of `make mpis`. Default: modules or "
+        "It contains bin and lib. `wheel`: the library's wheel, or one of `make mpis`. Default: modules or "
         "the PATH provide it.",
         "/opt/openmpi-5",
     )
@@ -293,7 +296,7 @@ class System:
     hosts_from: str = key(
         choice(("scheduler", "list")),
         "Where the launcher gets the hosts from",
-        "list: its command line names them, the default without a scheduler.",
+        "list: from its command line, the default without a scheduler.",
         "list",
         default="scheduler",
     )
@@ -333,7 +336,7 @@ class HostGroup:
     hosts: tuple[str, ...] = key(
         kinds.HOSTS,
         "Hosts",
-        "Slurm: the node list. LSF: as for bsub -m. No scheduler: in order of use; none: this machine.",
+        "Slurm: the node list. LSF: as for bsub -m. No scheduler: in order of use; default: this machine.",
         ["node01", "node02"],
         "node[01-16]",
         default=[],
@@ -373,7 +376,7 @@ class HostGroup:
     gpu_type: str = key(
         NAME,
         "Type of GPU",
-        "With `gpus_per_node`: as Slurm's gres has it, or LSF's gmodel.",
+        "With `gpus_per_node`: as in Slurm's gres, or LSF's gmodel.",
         "a100",
     )
     switches: str = key(kinds.SWITCHES, "Switches", "Slurm only, as for sbatch --switches.", "1@10:00")
@@ -388,7 +391,7 @@ class HostGroup:
     )
     node_memory: int | None = key(
         kinds.SIZE,
-        "Memory that a node has for the ranks",
+        "Memory of a node that the ranks can use",
         "For input sizes; known on this machine.",
         "256 GiB",
     )
@@ -505,7 +508,7 @@ class Placement:
         [1, 2, 4],
     )
     gpus_per_node: int | None = key(
-        count(1, 64), "GPUs on each node", "Asked of Slurm and LSF. See docs/applications.md.", 4
+        count(1, 64), "GPUs on each node", "Requested from Slurm and LSF. See docs/applications.md.", 4
     )
     gpu_binding: str = key(
         kinds.GPU_BINDING,
@@ -572,7 +575,7 @@ class Provider:
     location_name: str = ""
 
 
-@entry("own_metric", "Metric of a program of one's own")
+@entry("own_metric", "Metric of your own program")
 @dataclass(frozen=True, slots=True)
 class OwnMetric:
     """A number in the outputs of a program of one's own."""
@@ -629,7 +632,7 @@ class Benchmark:
     parameters: dict[str, str] = key(
         kinds.PARAMETERS,
         "Parameters",
-        "Of the program's input file (docs/applications.md), and what replaces {NAME} in the arguments.",
+        "Values for the program's input file (docs/applications.md), and for {NAME} in the arguments.",
         {"N": [22320, 44640], "NB": 180, "P": 2, "Q": 2},
         default={},
     )
@@ -643,12 +646,12 @@ class Benchmark:
     metrics: dict[str, OwnMetric] = key(
         table(OwnMetric, kinds.METRIC_NAME),
         "Metrics",
-        "Suite own only: what outputs hold, by name; see docs/own-programs.md.",
+        "Suite own only: what to read from outputs, by name; see docs/own-programs.md.",
         {"rate": {"pattern": "^rate ([0-9.]+)$", "unit": "cells/s", "better": "higher"}},
     )
     whole: tuple[str, ...] = key(
         kinds.PATTERNS,
-        "Lines of a whole output",
+        "Lines of a complete output",
         "Suite own only: patterns as for grep -E. A run without a line for each has failed.",
         "^done$",
         default=[],
@@ -662,7 +665,7 @@ class Benchmark:
     scaling: str = key(
         choice((STRONG, WEAK)),
         "What stays the same with more ranks",
-        "Suites own, hpl and hpcc. strong: the problem. weak: each rank's share of it. It says how reports "
+        "Suites own, hpl and hpcc. strong: the problem. weak: each rank's share of it. It sets how reports "
         "read times, and makes no run due.",
         STRONG,
     )
@@ -681,7 +684,7 @@ class Race:
     tolerance: float = key(
         PERCENT,
         "Difference that does not matter",
-        "No setting is written that wins by less.",
+        "Settings that win by less are not written.",
         "2 %",
         default="2 %",
     )
@@ -702,24 +705,24 @@ class Each:
 
     unit: str = key(
         choice((NODE, PAIR)),
-        "What is measured alone",
-        "node: with placements of one node. pair: with those of two; of more than 128 nodes, random pairs.",
+        "What each run measures",
+        "node: with placements on one node. pair: with placements on two; above 128 nodes, random pairs.",
         NODE,
         required=True,
     )
     tolerance: float = key(
-        PERCENT, "Difference that does not matter", "No node is called slow by less.", "2 %", default="2 %"
+        PERCENT, "Difference that does not matter", "Nodes slower by less are not slow.", "2 %", default="2 %"
     )
     at_once: int | None = key(
         count(1, 100_000),
         "Nodes or pairs that run at the same time",
-        "Where all at once would share a network. Default: all of a round.",
+        "If all at once would share a network. Default: all of a round.",
         16,
     )
     nodes_per_job: int | None = key(
         count(1, 100_000),
         "Nodes in one job",
-        "Where the scheduler gives no more; 1 node, or 2 for pairs: a job for each run. Default: all.",
+        "If the scheduler allows no more. 1 node, or 2 for pairs: a job for each run. Default: all.",
         64,
     )
 
@@ -758,7 +761,7 @@ class MatrixEntry:
     blocks: str = key(
         choice((TO_REFERENCE, ALL_PAIRS)),
         "Measure the cases side by side, in blocks",
-        "A block is one repeat of all cases that take as many nodes of a host group, on the same nodes. "
+        "A block is one repeat of all cases of a host group with one number of nodes, on the same nodes. "
         "Its candidates (placements, MPI libraries, values of lists) are compared within it: with the "
         f"first one named, or in all pairs. repeats is then {BLOCKS} by default.",
         TO_REFERENCE,
@@ -766,7 +769,7 @@ class MatrixEntry:
     race: Race | None = key(
         Race,
         "Find the best candidate",
-        "The first one named is the default. results/NAME/settings holds what won. Replaces repeats. See "
+        "The first one named is the default. results/NAME/settings has the winner. Replaces repeats. See "
         "docs/statistics.md.",
         {"tolerance": "2 %"},
     )
@@ -792,13 +795,13 @@ class Schedule:
     )
     series: str = key(
         choice((REPEATS, NEW_SERIES)),
-        "What a tick makes",
+        "What a tick runs",
         "repeats: one repeat of each case, until the campaign is complete. new: a new series; the finished "
         "one is kept in history/.",
         NEW_SERIES,
         required=True,
     )
-    at: int = key(kinds.TIME_OF_DAY, "Time of day", "Where `every` is in days.", "2:30", default="4:00")
+    at: int = key(kinds.TIME_OF_DAY, "Time of day", "Only if `every` is in days.", "2:30", default="4:00")
     limit: int = key(
         kinds.DURATION,
         "Time limit of a tick",
@@ -858,21 +861,21 @@ class Campaign:
     further_repeats: int | None = key(
         count(0, 10000),
         "Largest number of further repeats of a case",
-        "Disturbed runs are repeated while node_hours_cap allows it. Where the machine moves between states, "
-        "all cases are, until each has its repeats in one. Default: as many as repeats; for states twice as "
-        "many.",
+        "Disturbed runs are repeated while node_hours_cap allows it. If the machine moves between states, "
+        "all cases are, until each has its repeats in one state. Default: as many as repeats, for "
+        "states twice as many.",
         3,
     )
     busy_machine: str = key(
         choice((UNRANKED, RANKED)),
-        "What becomes of disturbed runs",
+        "How disturbed runs are treated",
         "unranked: repeated, and not averaged or ranked. rank: like quiet runs, and every table says so.",
         RANKED,
         default=UNRANKED,
     )
     time_when_busy: int = key(
         kinds.DURATION,
-        "Time that a call takes on a busy machine",
+        "Time limit of a call on a busy machine",
         "Without a scheduler only. If eight of its last ten runs were disturbed, a call leaves out what "
         "does not fit, long runs first. Default: no limit.",
         "5 min",
@@ -913,19 +916,19 @@ class Campaign:
     placements: dict[str, Placement] = key(
         table(Placement, NAME),
         "Placements",
-        "Changes of the built-in ones, and additions, by name.",
+        "Changes to the built-in ones, and additions, by name.",
         {"SHM-4": {"nodes": 1, "ranks_per_node": 4, "sockets": 2, "transport": "shm"}},
     )
     mpis: dict[str, Mpi] = key(
         table(Mpi, NAME),
         "MPI libraries",
-        "Changes of the built-in ones, and additions, by name.",
+        "Changes to the built-in ones, and additions, by name.",
         {"openmpi5": {"environment": {"OMPI_MCA_pml": "ob1"}}},
     )
     benchmarks: dict[str, Benchmark] = key(
         table(Benchmark, NAME),
         "Benchmarks",
-        "Changes of the built-in ones, and additions, by name.",
+        "Changes to the built-in ones, and additions, by name.",
         {"PingPong": {"arguments": "-iter 1000 PingPong"}},
     )
     matrix: tuple[MatrixEntry, ...] = key(

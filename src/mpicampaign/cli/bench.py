@@ -34,9 +34,9 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The benchmark, and how it is run."""
-    name = "a benchmark of any suite, or a bundled kernel; none: a program follows --"
+    name = "a benchmark of any suite, or a bundled kernel; without one, a program follows --"
     parser.add_argument("name", nargs="?", default="", metavar="NAME", help=name)
-    add_names(parser, "--placement", "in these placements (default: those that this machine can do)")
+    add_names(parser, "--placement", "in these placements (default: those that this machine supports)")
     repeats = "repeats of each placement (default: %(default)s)"
     parser.add_argument("--repeats", type=_repeats, default=6, metavar="N", help=repeats)
     add_verbose(parser, "show what the compiler prints, too")
@@ -142,7 +142,7 @@ def _refuse_launcher(command: str, arguments: Sequence[str]) -> None:
     program = shlex.join(arguments[at:]) if (at := next(starts, None)) is not None else "PROGRAM"
     message = f"bench starts the ranks itself, as each placement says: give the program without {command}"
     hint = f"mpicampaign bench -- {program}"
-    hint += f"; what this very command does: mpicampaign prove -- {shlex.join([command, *arguments])}"
+    hint += f"; to see what this command does: mpicampaign prove -- {shlex.join([command, *arguments])}"
     raise UserError(Problem(message, hint=hint))
 
 
@@ -186,7 +186,7 @@ def _campaign_file(bench: Bench) -> Path:
         path, text = Path(f"{name}.yaml"), bench_text(bench, site, name)
         named = schema_line() + text
         if same_text(path, named) or same_text(path, text):  # of an earlier version
-            say(f"{path}: as it was")
+            say(f"{path}: unchanged")
             return path
         if not (path.exists() or (results_folder() / name).exists()):
             write_whole(path, named)

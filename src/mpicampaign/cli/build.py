@@ -9,7 +9,7 @@ from mpicampaign.cli.options import add_verbose, prepared_of
 
 EXAMPLES = (
     ("mpicampaign build mine.yaml", "with the MPI compiler wrapper and modules of each of its systems here"),
-    ("mpicampaign build mine.yaml --system scarf", "on a build node that is none of scarf's login_hosts"),
+    ("mpicampaign build mine.yaml --system scarf", "on a build node that is not one of scarf's login_hosts"),
 )
 
 

@@ -26,7 +26,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The results to pack, and the bundle to write."""
     add_campaign(parser, system=False)
-    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
+    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
     parser.add_argument("-o", "--output", type=Path, help="default: CAMPAIGN.tar.gz, here")
 
 

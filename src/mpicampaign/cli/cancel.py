@@ -9,7 +9,7 @@ from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import prepared_of
 from mpicampaign.cli.output import print_lines
 
-EXAMPLES = (("mpicampaign cancel mine.yaml", "its jobs in the queue, and no others; finished runs stay"),)
+EXAMPLES = (("mpicampaign cancel mine.yaml", "its jobs in the queue, and no others; results stay"),)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,6 @@ MEANINGS = {
     USER_ERROR: "error in the call or in a file that it names; nothing was run",
     UNDECIDED: "judge: undecided, or no limit to propose; prove: the label is not proved",
     INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
-    UNREAD: "the reader of the output left before its end (SIGPIPE)",
+    UNREAD: "the reader of the output stopped before its end (SIGPIPE)",
     TERMINATED: "ended by SIGTERM",
 }

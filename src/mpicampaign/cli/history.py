@@ -30,7 +30,7 @@ _FILTERS: dict[str, Callable[[CurveKey], tuple[str, ...]]] = {
 
 EXAMPLES = (
     ("mpicampaign history mine.yaml", "all series, what changed, since when, and what else changed then"),
-    ("mpicampaign history mine.yaml --benchmark PingPong --since 2026-03-01", "some curves, of late"),
+    ("mpicampaign history mine.yaml --benchmark PingPong --since 2026-03-01", "one benchmark, since March"),
     ("mpicampaign history mine.yaml --format csv -o history.csv", "every point as data"),
 )
 
@@ -38,7 +38,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, the part of its history to show, and the format."""
     add_campaign(parser, system=False)
-    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
+    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
     add_filters(parser)
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--format", choices=format_names(), default="terminal")

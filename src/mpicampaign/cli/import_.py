@@ -12,7 +12,7 @@ from mpicampaign.cli.exit_status import DONE, USER_ERROR
 from mpicampaign.cli.output import counts, print_lines
 
 EXAMPLES = (
-    ("mpicampaign import outputs/", "drafts a map, outputs-map.yaml, and goes on with it: check its names"),
+    ("mpicampaign import outputs/", "drafts a map, outputs-map.yaml, and uses it: check its names"),
     ("mpicampaign import outputs/ --map import.yaml", "then: mpicampaign report --map import.yaml"),
     ("mpicampaign import --map import.yaml", "labels the imported runs again, after a change of the map"),
     ("mpicampaign import outputs/ --map import.yaml --verbose", "a line for each file"),

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--reframe", action="store_true", help="as a YAML file of references for ReFrame's tests"
     )
-    only.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
+    only.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
     add_filters(only)
 
 

@@ -22,11 +22,11 @@ _SPECIAL = {  # characters that roff would act on, or print as others
 _DESCRIPTION = (
     "A campaign file names systems, host groups, placements of ranks, and benchmarks. mpicampaign turns it "
     "into job scripts for a scheduler or this machine, runs them, and makes tables, figures and a report. "
-    "FILE is campaign.yaml where none is given. Names are separated by commas."
+    "FILE is campaign.yaml by default. Separate names by commas."
 )
 _FILES = {
-    "campaign.yaml": "the campaign file that subcommands take where none is given",
-    "results/CAMPAIGN/report.html": "the report; selected/report.html: of the last selection of runs",
+    "campaign.yaml": "the default campaign file",
+    "results/CAMPAIGN/report.html": "the report; selected/report.html: that of the last selection of runs",
     "results/CAMPAIGN/runs/": "job scripts, raw outputs and evidence of each run",
 }
 

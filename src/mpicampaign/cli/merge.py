@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The bundles, and names for their systems."""
     parser.add_argument("bundles", nargs="+", type=Path, metavar="BUNDLE")
     parser.add_argument("--results", type=Path, help="where campaigns' results are (default: results/)")
-    rename = "name of a system of the bundle here; OLD=OLD: it is the system of that name here, even if "
+    rename = "rename a system of the bundle; OLD=OLD: it is the system of that name here, even if "
     rename += "in doubt; may be given several times"
     parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=rename)
 

@@ -68,7 +68,7 @@ def prepared_of(options: argparse.Namespace, wanted: Sequence[NodeAgain] = ()) -
 
 def add_only(parser: argparse.ArgumentParser) -> None:
     """Nodes that are measured again."""
-    text = "measure nodes again beside others, as after their repair"
+    text = "measure nodes again beside others, such as after a repair"
     parser.add_argument("--only", metavar="NODE,...", help=text)
 
 

@@ -43,12 +43,12 @@ CALL = "mpicampaign prove -- mpirun -n 2 ./program"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The label, and what to do instead of running a command."""
-    label = "whether this label is true: SHM-1, TCP, … (the exit status says it)"
+    label = "check this label: SHM-1, TCP, … (see the exit status)"
     parser.add_argument("--placement", default="", metavar="NAME", help=label)
     file = "campaign file with placements of its own"
     parser.add_argument("--campaign", dest="placements", type=Path, metavar="FILE", help=file)
     add_json(parser)
-    parser.add_argument("--quiet", action="store_true", help="say nothing; the exit status tells")
+    parser.add_argument("--quiet", action="store_true", help="print nothing; the exit status says it")
     parser.add_argument("--write", type=Path, metavar="FILE", help="keep the evidence in this file")
     other = parser.add_mutually_exclusive_group()
     other.add_argument(
@@ -178,7 +178,7 @@ def _ran(options: argparse.Namespace, out: int) -> tuple[Passed, Evidence]:
         call = [str(script), "--quiet", "--write", str(file), "--", *options.passed_on]
         passed = pass_through(call, out)
         if not file.exists():  # it has said why
-            raise UserError(Problem("prove: there is no evidence; nothing is said about the command"))
+            raise UserError(Problem("prove: no evidence, so nothing is known about the command"))
         if options.write and not options.quiet:
             say(f"evidence: {file}")
         return passed, _evidence(file)

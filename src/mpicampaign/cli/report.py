@@ -118,7 +118,7 @@ def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
         raise error
     made = datetime.fromtimestamp(report.stat().st_mtime).astimezone()
-    present = f"that of {made:%Y-%m-%d %H:%M} is there: {report}"
+    present = f"the one of {made:%Y-%m-%d %H:%M} remains: {report}"
     return f"{system_error_text(error)}: no report is written; {present}"
 
 

@@ -40,7 +40,7 @@ EXAMPLES = (
         "mpicampaign run mine.yaml --again TCP,SHM-1",
         "new runs of both, side by side: what to do after one of them was changed",
     ),
-    ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing is made"),
+    ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing runs"),
 )
 
 
@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     add_only(parser)
     add_names(parser, "--again", "new runs of these placements or host groups, side by side in rows")
-    parser.add_argument("--once", action="store_true", help="one repeat of each case, as a tick makes it")
+    parser.add_argument("--once", action="store_true", help="one repeat of each case, as a tick does")
     parser.add_argument("--no-report", action="store_true", help="measure only; make no tables and no report")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what would run; run nothing")
     add_verbose(parser, "show what the compiler prints, too")
     parser.add_argument("--profile", help=SUPPRESS)
     parser.set_defaults(passed_on=[])

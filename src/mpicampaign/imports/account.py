@@ -95,7 +95,7 @@ def _folder_lines(runs: Iterable[Entry]) -> list[str]:
             break
         lines = [f"  {count:5d}  {printable(folder)}" for folder, count in sorted(counts.items())]
     more = len(lines) - _MOST_FOLDERS
-    rest = [f"  and {more} folders more (--verbose: each file)"] if more > 0 else []
+    rest = [f"  and {more} more folders (--verbose: each file)"] if more > 0 else []
     return lines[:_MOST_FOLDERS] + rest
 
 

@@ -44,10 +44,10 @@ _TELLS_NOTHING = re.compile(
 )
 _NOTES = """\
 # A draft. Check it, then import again with --map:
-# - Runs with the same names are averaged: give other ones to what differs.
-# - placement: names of folders and files; host_group and system: what the job asked for, and its cluster.
-# - job: the last number in the names of files that count from 0 or 1, so that equal outputs are repeats.
-# - Nothing is claimed, so that all runs are unverified: placements: says what to compare with the evidence.
+# - Runs with the same names are averaged: give different names to what differs.
+# - placement: from names of folders and files; host_group: from the job's request; system: its cluster.
+# - job: the last number in the names of files that count from 0 or 1: equal outputs are then repeats.
+# - Nothing is claimed, so all runs are unverified: claims under placements: are compared with the evidence.
 """
 _MIXED = "has several outputs of a benchmark: tell them apart by command: or above:"
 

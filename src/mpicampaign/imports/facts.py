@@ -26,12 +26,12 @@ from mpicampaign.schedulers.listings import JobReport
 from mpicampaign.suites import SUITES, OutputError, Part, above_banner, detect_suite, suite_of
 
 FACTS = {
-    "path": "the file's path, from the parent of the imported folder on",
+    "path": "the file's path, relative to the parent of the imported folder",
     "suite": "imb, osu, hpl, hpcc, nccl_tests, stream, babelstream or reframe",
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says it measured, such as PingPong or HPL",
     "scheduler": "the scheduler, by its name in campaign files",
-    "job": "the job number; of a task of an array such as 1234_7",
+    "job": "the job number; for an array task such as 1234_7",
     "job_name": "the job's name",
     "cluster": "the cluster in the scheduler's report",
     "queue": "the queue or partition of the job",
@@ -47,7 +47,7 @@ FACTS = {
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
     "gpus": "the number of GPUs",
-    "gpus_per_node": "their number on each host, where it is the same on all",
+    "gpus_per_node": "their number on each host, if it is the same on all",
     "gpu": "their names",
     "nccl": "the version of NCCL or RCCL",
     "buffers": "where the buffers are: D H for osu_latency D H, device for IMB-MPI1-GPU",
@@ -59,12 +59,12 @@ FACTS = {
     "environ": "its environment",
     "test": "its test with all parameters",
     "result": "its result: pass, or fail with the reason",
-    "lines": "the lines of an output that was cut out of its file, such as 12-40",
-    "above": "what was printed between such an output and the one before (the last 1000 characters)",
+    "lines": "the lines of an output, if its file has several, such as 12-40",
+    "above": "what was printed between this output and the one before (the last 1000 characters)",
 }
 FAMILIES = {
     "directive": "an option of the scheduler's directives, without dashes, under each of its names",
-    "disabled": "the same in a line that is commented out, such as ##BSUB -m GROUP",
+    "disabled": "the same in a commented-out line, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
     "header": "a line #NAME=value above the output",
 }
@@ -199,7 +199,7 @@ def belongs(script_path: str | None, script: str, path: str, suites: Collection[
 def why_no_output(text: str, stderr: str) -> str:
     """Why a text is not an output of a known suite, and what to do about it."""
     if text.startswith(SCRIPT_BEGIN):
-        return "a script, which is no output"
+        return "a script, not an output"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
     known = ", ".join(suite.called for suite in SUITES.values())
     unknown = f"no output of a known suite ({known}), and no job report that names one of their programs"

@@ -31,7 +31,7 @@ _NOTES = re.compile(
 # With the newline above: a search for that is many times as fast as one for the begin of a line.
 _MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)")
 _LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
-EXCERPT = "a document: an output that it shows is an example; import the file of the output itself"
+EXCERPT = "a document: outputs in it are examples; import the output file itself"
 
 
 def is_document(name: str) -> bool:

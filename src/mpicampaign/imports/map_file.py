@@ -59,7 +59,7 @@ class Hosts:
     hosts: tuple[str, ...] = key(
         Kind({"type": "array", "items": _HOSTS, "minItems": 1}, Values.texts, absent=()),
         "Hosts",
-        "Names without domains, or ranges such as cn[049-080]. None: the rules name the runs of the group.",
+        "Names without domains, or ranges such as cn[049-080]. Default: the rules assign runs to the group.",
         default=[],
     )
     attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
@@ -84,7 +84,7 @@ class Claim:
     fabric: str = key(
         NAME,
         "Fabric between the nodes",
-        "By the name of reference/public-systems.csv. Default: by the attributes of the host group.",
+        "As named in reference/public-systems.csv. Default: by the attributes of the host group.",
         "infiniband-hdr",
     )
     binding: str = key(
@@ -112,7 +112,7 @@ class Labels:
     job: str = key(
         _TEXT,
         "Job",
-        "Its number, where no file says it: equal outputs of other jobs are other runs.",
+        "Its number, if no file has it: equal outputs of different jobs are different runs.",
         "{job}",
     )
 

@@ -133,7 +133,7 @@ def _case(raw: _RawCase) -> TestCase:
         raise _UnusableError(f"it has no {' and no '.join(wrong)}")
     completed = _moment(data)
     if not (completed or raw.session):
-        raise _UnusableError("it has no time that can be read")
+        raise _UnusableError("its time cannot be read")
     reason = ": ".join(str(data[name]) for name in ("fail_phase", "fail_reason") if data.get(name))
     variables = data.get("perfvalues")
     return TestCase(
@@ -271,12 +271,12 @@ def _session(text: str, place: str) -> Iterator[_RawCase]:
         of_runs = enumerate(run["testcases"] for run in report["runs"])
         cases = [(run, number, case) for run, cases in of_runs for number, case in enumerate(cases)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        yield _RawCase(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
+        yield _RawCase(place, reason=f"not a complete run report of ReFrame: {error!r:.200}")
         return
     for run, number, case in cases:
         where = f"{place}, run {run}, case {number}"
         is_mapping = isinstance(case, dict)
-        yield _RawCase(where, case, began) if is_mapping else _RawCase(where, reason="it is no mapping")
+        yield _RawCase(where, case, began) if is_mapping else _RawCase(where, reason="not a mapping")
 
 
 # ---- performance logs
@@ -339,7 +339,7 @@ def _rows(form: _LogFormat, lines: Sequence[str]) -> Iterator[_RawCase]:
         cells = line.rstrip("\r").split(form.delimiter)
         place = str(number)
         if number == len(lines) and line:
-            yield _RawCase(place, reason="a line without its end: it was cut, or ReFrame is writing it")
+            yield _RawCase(place, reason="an incomplete line: it was cut, or ReFrame is writing it")
         elif len(cells) != len(form.columns):
             if line.strip():
                 counts = f"{len(cells)} cells, {len(form.columns)} in the header"

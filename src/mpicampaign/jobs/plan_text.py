@@ -39,12 +39,12 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     runs, seconds = plan.most(cap)
     more = pending > 0 and runs > len(plan.runs)
     most = f"; at most {runs} {_when_more(plan)}" if more else ""
-    most += "; their results may ask for more rounds" if plan.rounds and pending else ""
+    most += "; their results may call for more rounds" if plan.rounds and pending else ""
     then = f", then {seconds / 3600:.2f}" if more else ""
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done{most}"]
     hours = f"at most {plan.node_seconds / 3600:.2f}{then} node-hours"
-    lines += [f"{hours} if every run takes its whole time limit{limit}"]
+    lines += [f"{hours} if every run uses its full time limit{limit}"]
     nowhere = "no run is made here: this machine belongs to no system; see login_hosts, or give --system NAME"
     lines += [] if plan.systems else [nowhere]
     return "\n".join(lines)
@@ -107,7 +107,7 @@ def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
         (planned.case.benchmark, planned.absent) for planned in plan.cases if planned.absent
     )
     return [
-        campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} is n/a here")
+        campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} cannot run here")
         for benchmark, reason in reasons
     ]
 
@@ -117,7 +117,7 @@ def not_available_text(plan: Plan) -> list[str]:
     reasons = Counter(
         planned.not_available for planned in plan.cases if planned.not_available and not planned.absent
     )
-    return [f"{counted(count, 'case')} n/a on this machine: {reason}" for reason, count in reasons.items()]
+    return [f"{counted(count, 'case')} cannot run here: {reason}" for reason, count in reasons.items()]
 
 
 def further_text(plan: Plan) -> str:
@@ -168,7 +168,7 @@ def _looks_text(state: DesignState, scheme: str) -> str:
     """How many candidates are left, and when the next look is, if there is one."""
     if state.planned and not state.due and not state.missing:
         return f", {scheme}, ended"
-    return f", {scheme}, {state.running} left, look after {state.planned} blocks"
+    return f", {scheme}, {state.running} left, next look after {state.planned} blocks"
 
 
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:
@@ -215,6 +215,6 @@ def no_runs_text(plan: Plan, host: str) -> str:
     if not plan.systems:
         return f"this machine ({host}) belongs to no system of the campaign ({systems})"
     if not any(planned.case.system in plan.systems for planned in plan.cases):
-        return f"no run can be made here: all of them are of {systems}"
+        return f"no run can be made here: all of them belong to {systems}"
     reasons = dict.fromkeys(planned.not_available for planned in plan.cases if planned.not_available)
     return f"no run can be made here: {'; '.join(reasons)}"

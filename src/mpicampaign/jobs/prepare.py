@@ -387,8 +387,8 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
     if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
         return campaign
     message = (
-        f"none are given: the {EARLIER_DEFAULT} of the earlier plan are kept; write "
-        f"repeats: {campaign.repeats} (the default now: fewer meet no limit of a contract) "
+        f"not given: the earlier plan's {EARLIER_DEFAULT} repeats stay; write "
+        f"repeats: {campaign.repeats} (the default now: fewer cannot pass a limit of a contract) "
         f"or repeats: {EARLIER_DEFAULT}"
     )
     matrix = [

@@ -110,7 +110,7 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     return names
 
 
-LATER = "no further repeats now, since time_when_busy is over: the same command makes them"
+LATER = "no further repeats now, since time_when_busy is used up: the same command makes them"
 
 
 def left_out_text(postponed: Iterable[Run], where: str = "this machine is") -> str:

@@ -195,9 +195,7 @@ class ClusterJobs:
             lost = [why for of_run in self.cluster.lost_nodes(jobs).values() for why in of_run]
             queued = foremost(listing[jobs[0].run.job_name])
             if lost and self.cluster.cancelled(jobs[0], queued):
-                self._say(
-                    f"job {number} waits for nodes that cannot be had ({'; '.join(lost)}): submitted again"
-                )
+                self._say(f"job {number} waits for nodes that are down ({'; '.join(lost)}): submitted again")
                 for job in jobs:
                     job.id, listing[job.run.job_name] = "", [queued._replace(state=CANCELLED)]
 
@@ -265,7 +263,7 @@ class ClusterJobs:
         if not self._cut:
             if not self._faults.lists_cut:
                 self._say(
-                    f"{job.run.label}: job {missing.id} is missing in the scheduler's list, which is cut"
+                    f"{job.run.label}: job {missing.id} is missing from the scheduler's list, which is cut"
                 )
             self._faults.lists_cut += 1
         self._cut = True
@@ -339,7 +337,7 @@ class ClusterJobs:
             job.id, job.since, job.alone = "", None, True
             self.cluster.note([job], f"again after {state}")
             return True
-        advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.run.log.parent}")
+        advice = ADVICE.get(state, f"no exit status was written: look at the logs in {job.run.log.parent}")
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
 
     def _say_of(self, job: ClusterJob, text: str) -> None:

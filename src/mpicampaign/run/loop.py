@@ -217,7 +217,7 @@ class Loop:
             yield
         except Exception as error:
             why = system_error_text(error) if isinstance(error, OSError) else repr(error)
-            self._progress.say(f"{label}: what follows from its result is not known: {why}")
+            self._progress.say(f"{label}: its result cannot be used: {why}")
             self._failed = True
 
     def _died(self, error: Exception) -> None:
@@ -278,7 +278,7 @@ class Loop:
         if _block_was_left(run):
             self._lost_blocks.add(run.part)
         if len(self._lost_blocks) > MOST_LOST:
-            self._say_once("too many blocks were left: the same command goes on")
+            self._say_once("too many blocks were left unfinished: the same command goes on")
             self._failed = True
 
     def _say_once(self, message: str) -> None:

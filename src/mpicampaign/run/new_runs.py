@@ -125,7 +125,7 @@ def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, 
     if not compared:
         first = next(_compared(prepared, prepared.runs, _PLACEMENTS), {})
         hint = f"such as {_option(case.placement for case in first)}" if first else ""
-        raise _refused(prepared, names, "fewer than two that have runs here are compared", hint)
+        raise _refused(prepared, names, "needs two that are compared and have runs here", hint)
     problems = [problem for cases in compared if (problem := _why_not(prepared, cases))]
     if problems:
         raise _refused(prepared, names, *problems[0])
@@ -222,7 +222,7 @@ def request_text(request: NewRunsRequest) -> str:
     runs = [run for _, of_case in request.cases for run in of_case]
     new, left_runs = sum(run.new for run in runs), len(request.left)
     if left_runs:
-        return f"asked for: blocks anew in place of those that lack {counted(left_runs, 'run')}"
+        return f"asked for: new blocks instead of those that lack {counted(left_runs, 'run')}"
     beside = f" with {len(runs) - new} that are due" if new < len(runs) else ""
     return f"asked for: {counted(new, 'new run')} in rows{beside}"
 

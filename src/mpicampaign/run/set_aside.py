@@ -100,7 +100,7 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
     lines = []
     for run in runs:
         if run.reading and not run.has_result and _take(run):
-            lines.append(f"{run.label}: the campaign file fits its last output now: no new run")
+            lines.append(f"{run.label}: the campaign file now fits its last output: no new run")
         before = before or OutputsRead(run.campaign_folder)
         fault = fault_of(run, None, before) if run.has_result else None
         if fault:

@@ -22,8 +22,8 @@ FAILED_BEFORE = "failed before"
 STOPPED_BEFORE = "stopped before"
 FOR_STATES = "further repeats, since the machine moves between states"
 FOR_DISTURBED = "further repeats of runs that were disturbed or whose block was left"
-FOR_NEXT_STAGE = "further repeats, which the first ones ask for"
-FOR_SUSPECTS = "further rounds, which the first ones ask for"
+FOR_NEXT_STAGE = "further repeats, which the first ones call for"
+FOR_SUSPECTS = "further rounds, which the first ones call for"
 
 
 class DueRun(NamedTuple):

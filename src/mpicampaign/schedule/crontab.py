@@ -59,7 +59,7 @@ def _read() -> str:
         return answer.out
     if answer.status == 1 and _EMPTY in answer.err:
         return ""
-    hint = "without cron: schedule --scrontab, or any timer of yours that starts schedule/tick.sh"
+    hint = "without cron: schedule --scrontab, or any timer that starts schedule/tick.sh"
     raise UserError(Problem(f"the crontab cannot be read: {answer.failure}", hint=hint))
 
 
@@ -71,7 +71,7 @@ def _without(text: str, script: Path) -> str:
     if not marks:
         return text if not text or text.endswith("\n") else f"{text}\n"
     if marks != [begin, end]:
-        message = "the marks of this campaign's lines in your crontab were edited"
+        message = "the lines that mark this campaign in your crontab were edited"
         raise UserError(Problem(message, hint=f"crontab -e: remove the lines about {script}"))
     plain = [line.rstrip("\n") for line in lines]
     return "".join(lines[: plain.index(begin)] + lines[plain.index(end) + 1 :])

@@ -69,7 +69,7 @@ def _of_ticks(campaign: str, folder: Path, log: TickLog) -> Iterator[Sample]:
     began = [tick.time for tick in made if tick.event == BEGAN]
     good = [tick.time for tick in made if tick.data.get("status") == 0]
     for name, about, times in (
-        ("tick_timestamp", "Begin of the last tick", began),
+        ("tick_timestamp", "Start of the last tick", began),
         ("tick_success_timestamp", "End of the last tick without failures", good),
     ):
         if times:

@@ -204,7 +204,7 @@ def _group_notes(site: Site, group: NodeGroup) -> list[str]:
     if nodes.features:
         notes.append(f"features of all of them: {', '.join(nodes.features)}")
     if len(site.scheduler.host_group(nodes).get("hosts", ())) > MAX_HOSTS:
-        notes.append(f"the first {MAX_HOSTS} of these hosts are listed; a host group of the site is shorter")
+        notes.append(f"the first {MAX_HOSTS} of these hosts are listed; LSF's own host group is shorter")
     notes += [note for queue in site.queues if queue.name == nodes.queue for note in queue.notes]
     if group.hardware:
         notes.append(group.hardware)

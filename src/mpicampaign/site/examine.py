@@ -158,9 +158,9 @@ def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Reported:
         except UnreadableError as error:
             failures[scheduler.title] = str(error)
             continue
-        notes = [f"{title} is installed here, but left aside: {why}" for title, why in failures.items()]
+        notes = [f"{title} is installed here, but not used: {why}" for title, why in failures.items()]
         others = schedulers[number + 1 :]
-        notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
+        notes += [f"{other.title} is here, too: --scheduler {other.name} examines it" for other in others]
         return replace(site, notes=(*site.notes, *notes))
     hint = "ask your administrators, or give --scheduler none to measure on this machine alone"
     raise UserError(Problem(f"this site cannot be examined: {'; '.join(failures.values())}", hint=hint))
@@ -195,7 +195,7 @@ def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[N
         notes.append(f"left out {len(fitting) - MAX_GROUPS} more kinds of nodes: choose with --partition")
         fitting = sorted(fitting, key=lambda nodes: -nodes.usable)[:MAX_GROUPS]
     if not any(nodes.usable for nodes in fitting):
-        raise UnreadableError("; ".join(["no node was found that a campaign can use now", *notes]))
+        raise UnreadableError("; ".join(["found no node that a campaign can use now", *notes]))
     return fitting, notes
 
 
@@ -210,7 +210,7 @@ def _probed(options: DoctorOptions, site: _Reported, say: Callable[[str], None])
     most = max(1, min(MAX_PARTS, MAX_GROUPS // len(site.classes)))
     kinds = [parts(nodes, most) for nodes in site.classes]
     asked = named([NodeGroup("", part) for of_kind in kinds for part in of_kind], scheduler)
-    say(f"asking {len(asked)} nodes; this takes up to {options.seconds:g} s")
+    say(f"asking {len(asked)} nodes, for up to {options.seconds:g} s")
     answers = iter(probe_groups(asked, scheduler, options.output.parent, options.seconds))
     return named(joined([[next(answers) for _ in of_kind] for of_kind in kinds]), scheduler)
 
@@ -247,8 +247,8 @@ def _lacking(proposed: SiteLibrary) -> list[str]:
     if answer.status == NO_COMPILER and shutil.which(os.environ.get("CC", "cc")):
         return []  # on the PATH of this call, which a login shell does not have
     if answer.status == NO_COMPILER:
-        how = "load the module that has one, or let modules: of the system name it"
-        return [f"no C compiler is on {host}, so that no kernel can be built: {how}"]
+        how = "load the module that has one, or list it under modules: of the system"
+        return [f"no C compiler is on {host}, so kernels cannot be built: {how}"]
     if answer.failure:
         how = "choose another library in the campaign file"
         return [f"module load {proposed.module} failed on {host}: {answer.last_line}; {how}"]
@@ -263,11 +263,9 @@ def _notes(scheduler: Scheduler, groups: Sequence[NodeGroup]) -> list[str]:
     notes = []
     blind = [g.name for g in groups if g.probe and _has_wheel() and ENVIRONMENT not in g.probe.programs]
     if blind:
-        notes.append(
-            f"the Python environment is not seen on nodes of {', '.join(blind)}: clone into a shared folder"
-        )
+        notes.append(f"no Python environment on nodes of  {', '.join(blind)}: clone into a shared folder")
     if os.environ.get("MPICAMPAIGN_SYSFS"):
-        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not as the nodes have it")
+        notes.append("hardware read from MPICAMPAIGN_SYSFS, not from the nodes")
     if not scheduler.local:
         notes.append("The scheduler does not report whether jobs need an account, QOS or reservation:")
         notes.append("if they do, give account:, qos: or reservation: to each host group")

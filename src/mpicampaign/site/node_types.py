@@ -76,7 +76,7 @@ def _joined_parts(of_kind: Sequence[NodeGroup]) -> list[NodeGroup]:
     if len(answered) != 1:
         return [_one(like) for like in [*answered, silent] if like]
     for part in silent:
-        why = f"of these nodes are taken to be like the others, since their probe failed: {part.unknown}"
+        why = f"of these nodes are assumed to be like the others, since their probe failed:  {part.unknown}"
         notes = (*part.nodes.notes, f"{len(part.nodes.members)} {why}")
         answered[0].append(replace(part, nodes=replace(part.nodes, notes=notes)))
     return [_one(answered[0])]

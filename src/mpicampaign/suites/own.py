@@ -211,7 +211,7 @@ class _Own(Suite):
 
 SUITE = _Own(
     name="own",
-    title="programs of one's own",
+    title="your own programs",
     banner=Banner("\0", re.compile(r"(?!)")),  # none: it cannot be recognised
     parse=_undeclared,
 )

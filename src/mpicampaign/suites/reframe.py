@@ -117,7 +117,7 @@ def read(text: str) -> TestCase:
         hosts = tuple(map(str, data.pop("hosts")))
         return TestCase(**{name: str(text) for name, text in data.items()}, hosts=hosts, variables=variables)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise OutputError(f"not a whole test case of ReFrame: {error}") from None
+        raise OutputError(f"not a complete test case of ReFrame: {error}") from None
 
 
 def _variable(unit: object, printed: object, **numbers: float | None) -> Variable:

@@ -35,13 +35,13 @@ class Active(Enum):
     """Which ranks of a benchmark send."""
 
     FIRST_TWO = "ranks 0 and 1, to each other"
-    HALVES = "each rank of the first half, with one of the second half: rank i with i + ranks / 2"
+    HALVES = "each rank i of the first half with rank i + ranks / 2"
     SOME = "some pairs of ranks, others in each run"
-    ALL = "each rank, or in a gather each but the root, which receives"
+    ALL = "each rank (in a gather, each but the root, which receives)"
 
 
 ROOTED = frozenset({"Bcast", "Gather", "Gatherv", "Reduce", "Scatter", "Scatterv"})
-"""Operations of which not every rank waits for all others."""
+"""Operations in which some ranks do not wait for all others."""
 
 
 class UsefulBandwidth(NamedTuple):
