@@ -4,8 +4,7 @@
 
 QUIET launches (default 630) with nothing beside, BESIDE (default 300) beside one busy loop pinned to the CPU
 of a rank, and as many beside one unpinned busy loop per CPU. Half of the launches have bound ranks, half have
-unbound ones. A launch with nothing beside it met an intruder when processes outside it used more than 5 % of
-a CPU over the whole launch; the rule does not read that.
+unbound ones.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,7 +28,6 @@ from mpicampaign.base.records import DISTURBED, QUIET
 from mpicampaign.evidence.condition import condition
 from mpicampaign.evidence.evidence import HEADER, read_evidence
 
-INTRUDER = 0.05  # CPUs outside the launch
 FAR = 0.25  # relative distance of a latency from the quiet median
 LOOP = "while :; do :; done"
 RANK = """
@@ -46,13 +43,12 @@ PROGRAM = ("IMB-MPI1", "-iter", COUNT, "-iter_policy", "off", "-time", "20", "-m
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch: what the rule says of it, its latency (us) at 8 B, and the CPUs used outside it."""
+    """One launch: what the rule says of it, and its latency (us) at 8 B."""
 
     bound: bool
     condition: str
     reason: str
     latency: float
-    outside: float
 
 
 def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, smallest=2)) -> None:
@@ -100,50 +96,27 @@ def launch(folder: Path, library: Path, bound: bool) -> Launch:
     """Two ranks, on one CPU each or on any."""
     folder.mkdir()
     command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, *PROGRAM]
-    busy, own = busy_seconds(), own_seconds()
     environment = {**wheel_mpi(), "BOUND": "yes" * bound}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    outside = busy_seconds() - busy - (own_seconds() - own)
     lines = [file.read_text() for file in sorted(folder.iterdir())]
     evidence = read_evidence("\n".join([HEADER, *lines]))
-    wall = (int(evidence.ranks[0]["end.clock_ns"]) - int(evidence.ranks[0]["start.clock_ns"])) / 1e9
     row = re.search(r"^ +8 +\d+ +(\S+)", done.stdout, re.MULTILINE)
     if row is None:
         sys.exit(f"IMB-MPI1 printed no row of 8 B:\n{done.stdout[-1000:]}")
-    return Launch(bound, *condition(evidence), float(row[1]), outside / wall)
-
-
-def busy_seconds() -> float:
-    """CPU time of all processes of this machine, s."""
-    fields = Path("/proc/stat").read_text().split("\n")[0].split()[1:]
-    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
-
-
-def own_seconds() -> float:
-    """CPU time of this process and of its children that have ended, s."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return Launch(bound, *condition(evidence), float(row[1]))
 
 
 def show(kind: str, launches: Sequence[Launch], quiet: float) -> None:
     counts = Counter(each.condition for each in launches)
     called = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     print(f"  {kind}: {called}")
-    kept = sorted(abs(each.latency / quiet - 1) for each in launches if each.condition == QUIET)
-    if kept:
-        far = sum(distance > FAR for distance in kept)
-        print(
-            f"    8 B of those called quiet, off the median of {quiet:.2f} us: median {median(kept):.1%}, ",
-            end="",
-        )
-        print(f"largest {kept[-1]:.1%}; {far} of {len(kept)} more than {FAR:.0%}")
-    if kind.endswith("nothing"):
-        met = [each for each in launches if each.condition == DISTURBED and each.outside > INTRUDER]
-        print(f"    of those called disturbed {len(met)} met an intruder (more than {INTRUDER:.0%} of a CPU)")
-        for each in launches:
-            if each.condition == DISTURBED:
-                print(f"      {each.reason}; {each.outside:.2f} CPUs outside; {each.latency:.2f} us")
+    off = sorted(abs(launched.latency / quiet - 1) for launched in launches if launched.condition == QUIET)
+    if off:
+        text = f"8 B of those called quiet, off the median of {quiet:.2f} us: median {median(off):.1%}"
+        print(f"    {text}, largest {off[-1]:.1%}; {sum(part > FAR for part in off)} more than {FAR:.0%}")
+    for launched in launches if kind.endswith("nothing") else ():
+        if launched.condition == DISTURBED:
+            print(f"      {launched.reason}; {launched.latency:.2f} us")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ bench/limits.py [--checks 20000] [--past 30] [--seed 31]
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from common import options, usually
@@ -22,16 +22,10 @@ from mpicampaign.statistics.limits import (
     is_met,
     past_limit,
 )
-from mpicampaign.statistics.medians import median
 
 CHECKS = usually(20000, smallest=20)
 WISH = 1e-3
 RULES = (AlarmRule(1, 1), AlarmRule(2, 3), RETESTED)
-_USUAL: dict[str, Callable[[list[float]], float]] = {
-    "median + 5 %": lambda past: 1.05 * median(past),
-    "median + 10 %": lambda past: 1.1 * median(past),
-    "mean + 3 sd": lambda past: float(np.mean(past) + 3 * np.std(past, ddof=1)),
-}
 
 
 def correlated(r: float) -> Noise:
@@ -58,7 +52,6 @@ def alarms(past: list[float], new: list[float]) -> list[bool]:
     )
     accepted = min(dependence(past)) >= LEVEL
     return [
-        *(new[0] > limit(past) for limit in _USUAL.values()),
         *(is_met(rule, beyond[: rule.of]) for rule in RULES),
         is_met(RETESTED, retested),
         accepted and is_met(RETESTED, retested),
@@ -69,7 +62,7 @@ def alarms(past: list[float], new: list[float]) -> list[bool]:
 def main(arguments: Sequence[str] = ()) -> None:
     given = options(__doc__, arguments, checks=CHECKS, past=30, seed=31)
     source = np.random.default_rng(given.seed)
-    names = [*_USUAL, *(f"{rule} beyond the worst" for rule in RULES), "proposed", "proposed where accepted"]
+    names = [*(f"{rule} beyond the worst" for rule in RULES), "proposed", "proposed where accepted"]
     exact = [false_alarm_rate(rule, given.past) for rule in RULES]
     print(f"Alarms per 1,000 checks, {given.past} past runs: {'; '.join(names)}; share accepted")
     print("  exact, by ranks: " + "; ".join(f"{1000 * rate:.2f}" for rate in exact))
