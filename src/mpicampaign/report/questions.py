@@ -27,7 +27,7 @@ from mpicampaign.questions.public_systems.draw import public_nodes
 from mpicampaign.questions.races.say import race_answers, race_grid, race_lead, race_nodes
 from mpicampaign.questions.ranking.answer import busy_lead, leads, ranking_answers
 from mpicampaign.questions.scaling.draw import scaling_charts
-from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK
+from mpicampaign.questions.scaling.find import MESSAGES, WORK
 from mpicampaign.questions.scaling.say import scaling_answers, scaling_lead, scaling_nodes, scaling_section
 from mpicampaign.show.charts.curves import by_host_group, by_placement
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
@@ -89,7 +89,7 @@ def nodes_of_questions(comparison: Comparison, view: View, *, brief: bool) -> li
 def nodes_of_page(comparison: Comparison, view: View) -> list[PageNode]:
     """What the page shows behind the tables of benchmarks."""
     return [
-        *scaling_nodes(comparison, view, 3, (MESSAGES, *([STARTUP] if view.only.metrics else []))),
+        *scaling_nodes(comparison, view, 3, (MESSAGES,)),
         *block_nodes(comparison, view, 3),
         *race_nodes(comparison.races, 3),
         *block_ratios(comparison, view),
