@@ -14,7 +14,7 @@ from build_campaigns import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign,
 from mpicampaign.base.identity import canonical, differences, identity
 from mpicampaign.base.plan_file import plan_json
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Campaign, Fabric, Placement, Provider
+from mpicampaign.campaign.model import Campaign, HostFabric, Placement, Provider
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.planned import PlannedCase
 from mpicampaign.jobs.software import Program
@@ -52,7 +52,7 @@ def of_benchmark(**values: Any) -> Change:
     return change
 
 
-ETHERNET = Fabric("ethernet", "tcp", "eth0")
+ETHERNET = HostFabric("ethernet", "tcp", "eth0")
 TCP = {"TCP": Placement("TCP", 2, 1, "tcp")}
 
 
@@ -82,7 +82,9 @@ SAME: dict[str, Change] = {
     "title, seed and name": lambda c: replace(c, title="New", seed=7, name="other"),
     "description": of_placement(description="in other words"),
     "line rate": of_group(fabrics={"ethernet": replace(ETHERNET, bytes_per_second=1e9)}),
-    "another network": of_group(fabrics={"ethernet": ETHERNET, "ib": Fabric("ib", "ibv", device="mlx5_0")}),
+    "another network": of_group(
+        fabrics={"ethernet": ETHERNET, "ib": HostFabric("ib", "ibv", device="mlx5_0")}
+    ),
     "login hosts": of_system(login_hosts=("login*",)),
     "folders of programs": of_system(programs={"IMB-MPI1": "/elsewhere/IMB-MPI1"}),
     "folder of the prefix": of_system(prefix="/moved"),

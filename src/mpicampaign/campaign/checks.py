@@ -28,7 +28,7 @@ from mpicampaign.campaign.model import (
     SHM,
     Benchmark,
     Campaign,
-    Fabric,
+    HostFabric,
     HostGroup,
     Mpi,
     OwnMetric,
@@ -91,12 +91,14 @@ class Notes:
         self._doubts.add(key)
         self._inside_doubt |= {key[:length] for length in range(len(key))}
 
-    def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
-        """Note an error at ``key``, unless its value or one of the values in ``reads`` is in doubt."""
-        key, *reads = map(_defined, (key, *reads))
-        if self._in_doubt(key) or any(self._in_doubt(read) or read in self._inside_doubt for read in reads):
-            return
-        self._problems[self.document.problem(key, message, value, hint)] = None
+    def add(self, key: Key, message: str, value: str = "", hint: str = "", of: Sequence[Key] = ()) -> None:
+        """Note an error at ``key``, unless it may only follow from a value that is already known to be wrong.
+
+        Such a value is in the same definition, or in one of those that the error is ``of``.
+        """
+        key = _defined(key)
+        if not any(map(self.is_doubted, map(_entry_of, (key, *map(_defined, of))))):
+            self._problems[self.document.problem(key, message, value, hint)] = None
 
     def warn(self, key: Key, message: str, value: str = "", hint: str = "") -> None:
         """Note what may be right all the same."""
@@ -113,11 +115,14 @@ class Notes:
         return list(self._problems)
 
     def is_doubted(self, key: Key) -> bool:
-        """Whether a value, or one inside it, is already known to be wrong."""
-        return self._in_doubt(key) or key in self._inside_doubt
+        """Whether a value, or one around or inside it, is already known to be wrong."""
+        around = (key[:length] for length in range(1, len(key) + 1))
+        return key in self._inside_doubt or any(outer in self._doubts for outer in around)
 
-    def _in_doubt(self, key: Key) -> bool:
-        return any(key[:length] in self._doubts for length in range(1, len(key) + 1))
+
+def _entry_of(key: Key) -> Key:
+    """The key path of a definition, of anything in it; any other as it is."""
+    return key[:2] if key[0] in _KINDS else key
 
 
 def _defined(key: Key) -> Key:
@@ -164,7 +169,7 @@ def check_reference(key: Key, section: str, name: str, known: dict[str, Any], no
     if name in known or name in map(defined_name, known):
         return True
     message = f"no {_KINDS[section]} {shown(name)} is defined"
-    notes.add(key, message, "", did_you_mean(name, known), reads=[(section, name)])
+    notes.add(key, message, "", did_you_mean(name, known), of=[(section, name)])
     return False
 
 
@@ -315,18 +320,13 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
         _check_launcher(system, notes)
     if system.local:
-        if system.directives:
-            notes.add((*key, "directives"), "directives need a scheduler; this system has scheduler 'none'")
-        for name in ("max_queued", "pack"):
-            if lookup(notes.document.data, (*key, name)) is not None:
-                notes.add(
-                    (*key, name),
-                    f"{name} needs a scheduler; this system has scheduler 'none'",
-                    hint="remove it",
-                )
+        for name in ("directives", "max_queued", "pack"):
+            if lookup(notes.document.data, (*key, name)):
+                message = f"without a scheduler a system has no {name}"
+                notes.add((*key, name), message, hint="remove it")
         if system.hosts_from != "list":
             message = "hosts_from must be 'list' when scheduler is 'none'"
-            notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])
+            notes.add((*key, "hosts_from"), message, shown(system.hosts_from))
     _check_directives((*key, "directives"), system.scheduler, notes)
 
 
@@ -337,20 +337,21 @@ def _check_launcher(system: System, notes: Notes) -> None:
         notes.add(key, "must name a launcher", "''")
     if library_launcher(mpi.launcher) is None:
         return  # noted with the library
-    reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if launcher == mpi.launcher:
         return
     owners = {scheduler.launcher: scheduler for scheduler in SCHEDULERS.values() if scheduler.launcher}
+    hint = ""
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
-        notes.add(key, message, shown(launcher), suggestion(launcher, [mpi.launcher, *owners]), reads)
+        hint = suggestion(launcher, [mpi.launcher, *owners])
     elif system.scheduler != owners[launcher].name:
         message = f"{launcher} starts ranks only under {owners[launcher].title}"
-        notes.add(key, message, shown(launcher), "", reads)
     elif not mpi.pmi:
         message = f"{launcher} cannot start MPI library {shown(mpi.name)}: no pmi is given for it"
-        notes.add(key, message, shown(launcher), "", reads)
+    else:
+        return
+    notes.add(key, message, shown(launcher), hint, [("mpis", mpi.name)])
 
 
 def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
@@ -389,33 +390,37 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
         _check_fabric((*key, "fabrics", fabric.name), fabric, notes)
 
 
-def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
-    reads: list[Key] = [(*key, "transport")]
+def _check_fabric(key: Key, fabric: HostFabric, notes: Notes) -> None:
     if fabric.transport == "ofi" and not fabric.provider:
         hint = f"give provider: {', '.join(libfabric.PROVIDERS[:-1])} or {libfabric.PROVIDERS[-1]}"
-        notes.add(key, "a fabric for ofi needs its provider", "", hint, [*reads, (*key, "provider")])
+        notes.add(key, "a fabric for ofi needs its provider", "", hint)
     for attribute, others in (("provider", ("tcp", "ibv")), ("link", ("tcp",))):
         if fabric.transport in others and getattr(fabric, attribute):
             message = f"a fabric for {fabric.transport} has no {attribute}"
-            notes.add((*key, attribute), message, getattr(fabric, attribute), "", reads)
+            notes.add((*key, attribute), message, getattr(fabric, attribute))
     if fabric.link and not fabric.device and fabric.transport != "tcp":
-        notes.add((*key, "link"), "a link needs its device", fabric.link, "give device: …", reads)
+        notes.add((*key, "link"), "a link needs its device", fabric.link, "give device: …")
 
 
 def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
     """Note keys that the system's scheduler does not have, and pairs of keys that exclude each other."""
     key: Key = ("host_groups", group.name)
-    reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
     given = {name: value for name, value in group.keys.items() if value != _NO_SELECTOR[name]}
     for selector in (name for name in given if name not in _FOR_ALL | scheduler.selectors):
         message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
         value = shown(given[selector]) if isinstance(given[selector], str) else ""
         others = [other.name for other in SCHEDULERS.values() if selector in other.selectors]
-        notes.add((*key, selector), message, value, f"it is a key for {' and '.join(others)}", reads)
+        notes.add(
+            (*key, selector),
+            message,
+            value,
+            f"it is a key for {' and '.join(others)}",
+            [("systems", system.name)],
+        )
     for first, second in scheduler.either:
         if first in given and second in given:
             message = f"{scheduler.title} takes either {first} or {second}"
-            notes.add((*key, second), message, str(given[second]), "", [(*key, first)])
+            notes.add((*key, second), message, str(given[second]))
 
 
 def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
@@ -424,7 +429,7 @@ def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
     for item, host in notes.document.items((*key, "hosts")):
         if system.hosts_from == "list" and re.search(r"[+@]", host):
             message = "a host list for the launcher takes only host names and ranges"
-            notes.add(item, message, shown(host), reads=[("systems", system.name)])
+            notes.add(item, message, shown(host), of=[("systems", system.name)])
     scheduler = batch_scheduler(system.scheduler)
     if notes.is_doubted(key) or (scheduler and "hosts" not in scheduler.granted):
         return  # LSF takes names of many hosts, too
@@ -455,36 +460,32 @@ def _check_placement(placement: Placement, notes: Notes) -> None:
 
 def _check_transport(placement: Placement, notes: Notes) -> None:
     key: Key = ("placements", placement.name)
-    reads: list[Key] = [(*key, name) for name in ("nodes", "transport", "loopback")]
     transport, nodes = placement.transport, placement.nodes
     if transport == "shm" and nodes > 1:
-        notes.add((*key, "nodes"), "shared memory (shm) does not reach other nodes", str(nodes), "", reads)
+        notes.add((*key, "nodes"), "shared memory (shm) does not reach other nodes", str(nodes))
     if placement.loopback and (transport != "tcp" or nodes > 1):
         message = "the loopback interface is for transport tcp on one node"
-        notes.add((*key, "loopback"), message, f"{transport} on {nodes} nodes", "", reads)
+        notes.add((*key, "loopback"), message, f"{transport} on {nodes} nodes")
     if transport == "tcp" and nodes == 1 and not placement.loopback:
         hint = "write loopback: true"
-        notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
+        notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint)
     if placement.within_node == SHM and (transport not in BETWEEN_NODES or nodes == 1):
         message = "only a placement over a network between nodes can use another transport within a node"
-        notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes", "", reads)
+        notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes")
     if placement.fabric and (transport not in BETWEEN_NODES or placement.loopback):
         message = "only a placement over a network between nodes can name a fabric"
-        notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
+        notes.add((*key, "fabric"), message, shown(placement.fabric))
 
 
 def _check_binding(placement: Placement, notes: Notes) -> None:
     key: Key = ("placements", placement.name, "binding")
-    reads: list[Key] = [(*key[:2], name) for name in (*LEVELS, "launcher_options", "program_prefix")]
     if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
         hint = "give launcher_options or program_prefix"
-        notes.add(
-            key, "binding library needs an option that makes the library bind", "'library'", hint, reads
-        )
+        notes.add(key, "binding library needs an option that makes the library bind", "'library'", hint)
     for level in LEVELS:
         if placement.binding == "none" and getattr(placement, level) is not None:
             message = f"the placement claims {level}, but its ranks are not bound"
-            notes.add(key, message, "'none'", f"remove {level}, or choose binding: core", reads)
+            notes.add(key, message, "'none'", f"remove {level}, or choose binding: core")
 
 
 def _check_gpus(placement: Placement, notes: Notes) -> None:
@@ -499,8 +500,7 @@ def _check_gpus(placement: Placement, notes: Notes) -> None:
         message = "settings that force a transport exclude those for device memory"
         notes.add((*key, "transport"), message, shown(placement.transport), hint)
     if wrong := _wrong_gpu_binding(placement, gpus):
-        reads: list[Key] = [(*key, field) for field in ("gpus_per_node", "ranks_per_node", "binding")]
-        notes.add((*key, "gpu_binding"), wrong, shown(binding), "", reads)
+        notes.add((*key, "gpu_binding"), wrong, shown(binding))
 
 
 def _wrong_gpu_binding(placement: Placement, gpus: int) -> str:
@@ -529,7 +529,7 @@ def check_spread(placement: Placement, ranks: int, notes: Notes) -> None:
         claimed = getattr(placement, level) or 1
         if (claimed - 1) * -(-ranks // claimed) >= ranks:
             message = f"{ranks} ranks per node leave one of {claimed} {_TITLES[level]} empty"
-            notes.add((*key, level), message, str(claimed), reads=[(*key, "ranks_per_node")])
+            notes.add((*key, level), message, str(claimed))
 
 
 def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
@@ -651,10 +651,10 @@ def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
         if not getattr(benchmark.provider, needed):
             hint = f"write provider: {{kind: {kind}, {': …, '.join(needs)}: …}}"
             what = "build command" if needed == "build" else needed
-            notes.add(key, f"provider {kind} needs a {what}", shown(kind), hint, [(*key, needed)])
+            notes.add(key, f"provider {kind} needs a {what}", shown(kind), hint)
     for refused in _PROVIDER_REFUSES.get(kind, ()):
         if getattr(benchmark.provider, refused):
-            notes.add((*key, refused), f"provider {kind} does not use {refused}", reads=[(*key, "kind")])
+            notes.add((*key, refused), f"provider {kind} does not use {refused}")
 
 
 # ---- time limits that people read otherwise: 10:00 is 10 h here and 10 min to users of Slurm, 30 is no time

@@ -27,7 +27,7 @@ from mpicampaign.campaign.model import (
     Benchmark,
     Campaign,
     Each,
-    Fabric,
+    HostFabric,
     HostGroup,
     MatrixEntry,
     Mpi,
@@ -57,22 +57,20 @@ class _Pair(NamedTuple):
     key: Key
     notes: Notes
 
-    def note(self, message: str, hint: str, attributes: Sequence[str], reads: Sequence[Key] = ()) -> None:
-        """Note that the two do not fit; this follows from ``attributes`` of both and from ``reads``."""
-        both: list[Key] = [("host_groups", self.group.name, attribute) for attribute in attributes]
-        both += [("placements", self.placement.name, attribute) for attribute in attributes]
-        self.notes.add(self.key, message, shown(self.placement.name), hint, [*both, *reads])
-
-    def system_reads(self, *attributes: str) -> list[Key]:
-        """The key paths of ``attributes`` of the system."""
-        read: list[Key] = [("systems", self.group.system, attribute) for attribute in attributes]
-        return [("host_groups", self.group.name, "system"), *read]
+    def note(self, message: str, hint: str = "", *, of_system: bool = False) -> None:
+        """Note that the two do not fit; ``of_system``: for what the system or its MPI library is."""
+        of = [*self.definitions, *(self.of_system if of_system else ())]
+        self.notes.add(self.key, message, shown(self.placement.name), hint, of)
 
     @property
-    def mpi_reads(self) -> list[Key]:
-        """The key paths of the system's MPI library."""
-        name = self.system.mpi.name if self.system else ""
-        return [*self.system_reads("mpi"), ("mpis", name)]
+    def definitions(self) -> list[Key]:
+        """The key paths of the two."""
+        return [("host_groups", self.group.name), ("placements", self.placement.name)]
+
+    @property
+    def of_system(self) -> list[Key]:
+        """The key paths of the system and its MPI library."""
+        return [("systems", self.group.system), ("mpis", self.system.mpi.name if self.system else "")]
 
     @property
     def ranks_per_node(self) -> int | None:
@@ -309,8 +307,7 @@ def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], no
             place = shown(pair.placement.name)
             message = f"needs at least {benchmark.ranks_minimum} ranks; placement {place} has "
             message += counted(ranks, "rank")
-            reads: list[Key] = [("benchmarks", name, "ranks_minimum"), ("placements", pair.placement.name)]
-            notes.add(key, message, shown(name), reads=[*reads, ("host_groups", pair.group.name, "cores")])
+            notes.add(key, message, shown(name), of=[("benchmarks", name), *pair.definitions])
 
 
 def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
@@ -320,11 +317,10 @@ def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
         return  # noted with the benchmark
     request = request_of(benchmark, pair.placement, pair.group, pair.system, per_node)
     place: Key = ("benchmarks", benchmark.name)
-    reads: list[Key] = [place, ("placements", pair.placement.name), ("host_groups", pair.group.name)]
     for refusal in suite.refuses(request):
         part: Key = ("parameters", refusal.parameter) if refusal.parameter else ("arguments",)
         value = shown(refusal.value) if refusal.value else ""
-        pair.notes.add((*place, *part), refusal.message, value, refusal.hint, reads)
+        pair.notes.add((*place, *part), refusal.message, value, refusal.hint, pair.definitions)
 
 
 def _check_pair(pair: _Pair) -> None:
@@ -342,13 +338,12 @@ def _check_pair(pair: _Pair) -> None:
 def _check_gpus(pair: _Pair, system: System) -> None:
     """Note a scheduler that cannot be asked for GPUs, and a host group that asks for them, too."""
     scheduler = batch_scheduler(system.scheduler)
-    reads = pair.system_reads("scheduler")
     if scheduler and "gpu_type" not in scheduler.selectors:
         message = f"mpicampaign cannot request GPUs from scheduler {scheduler.name} of {pair.where}"
-        pair.note(message, "", ["gpus_per_node"], reads)
+        pair.note(message, of_system=True)
     if re.search(r"(^|[,/])gpu\b", pair.group.gres):
         message = f"both gpus_per_node and gres of {pair.where} request GPUs"
-        pair.note(message, "leave gpu out of gres; gpu_type names the type", ["gpus_per_node", "gres"])
+        pair.note(message, "leave gpu out of gres; gpu_type names the type")
 
 
 def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
@@ -357,7 +352,7 @@ def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
         known = ", ".join(mpi.transports) or "none"
         message = f"MPI library {shown(mpi.name)} has no settings for transport {transport} (has: {known})"
         hint = f"give mpis.{mpi.name}.transports.{transport}, or write within_node: network"
-        pair.note(message, hint if "+" in transport else "", ["transport", "within_node"], pair.mpi_reads)
+        pair.note(message, hint if "+" in transport else "", of_system=True)
 
 
 def _check_nodes(pair: _Pair, system: System) -> None:
@@ -369,14 +364,13 @@ def _check_nodes(pair: _Pair, system: System) -> None:
     else:
         message = f"needs {nodes} nodes; {pair.where} names {hosts} hosts"
     hint = f"name its hosts under host_groups.{pair.group.name}.hosts"
-    pair.note(message, hint, ["nodes", "hosts"], pair.system_reads("scheduler", "hosts_from"))
+    pair.note(message, hint, of_system=True)
 
 
 def _check_cores_known(pair: _Pair, system: System) -> None:
     if pair.ranks_per_node is None and (not system.local or pair.group.hosts):
         message = f"needs one rank per core; {pair.where} gives no number of cores"
-        hint = f"give host_groups.{pair.group.name}.cores"
-        pair.note(message, hint, ["cores", "ranks_per_node", "hosts"], pair.system_reads("scheduler"))
+        pair.note(message, f"give host_groups.{pair.group.name}.cores", of_system=True)
 
 
 def _check_cores(pair: _Pair) -> None:
@@ -388,43 +382,39 @@ def _check_cores(pair: _Pair) -> None:
     elif cores is not None and pair.placement.binding == "core" and ranks * threads > cores:
         of_each = f" of {threads} threads" if threads > 1 else ""
         message = f"binds {ranks} ranks{of_each} per node to separate cores; {pair.where} has {cores} cores"
-        pair.note(message, "", ["cores", "ranks_per_node", "binding"])
+        pair.note(message)
 
 
 def _check_fabric(pair: _Pair) -> None:
     """A placement between nodes needs exactly one fabric, with the values that the MPI library needs."""
     transport, wanted, fabrics = pair.placement.transport, pair.placement.fabric, pair.group.fabrics
     fitting = [fabric for fabric in fabrics.values() if fabric.transport == transport]
-    reads = ("fabrics", "fabric", "transport", "nodes", "loopback")
+    where = pair.where
     if wanted and wanted not in fabrics:
-        hint = did_you_mean(wanted, fabrics)
-        pair.note(f"{pair.where} has no fabric {shown(wanted)}", hint, reads)
+        pair.note(f"{where} has no fabric {shown(wanted)}", did_you_mean(wanted, fabrics))
     elif wanted and fabrics[wanted].transport != transport:
         other = fabrics[wanted].transport
-        message = f"fabric {shown(wanted)} of {pair.where} is for {other}, not {transport}"
-        pair.note(message, "", reads)
+        pair.note(f"fabric {shown(wanted)} of {where} is for {other}, not {transport}")
     elif wanted:
         _check_fabric_values(pair, fabrics[wanted])
     elif len(fitting) > 1:
         names = ", ".join(fabric.name for fabric in fitting)
-        message = f"{pair.where} has several fabrics for {transport}: {names}"
-        pair.note(message, f"choose one with placements.{pair.placement.name}.fabric", reads)
+        hint = f"choose one with placements.{pair.placement.name}.fabric"
+        pair.note(f"{where} has several fabrics for {transport}: {names}", hint)
     elif fitting:
         _check_fabric_values(pair, fitting[0])
     elif transport != "tcp" or _mentions(pair, "{interface}"):
         hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
-        mpi_reads = pair.mpi_reads if transport == "tcp" else []
-        pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, mpi_reads)
+        pair.note(f"{where} has no fabric for transport {transport}", hint, of_system=transport == "tcp")
 
 
-def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
+def _check_fabric_values(pair: _Pair, fabric: HostFabric) -> None:
     for attribute in ("interface", "device"):
         if _mentions(pair, "{" + attribute + "}") and not getattr(fabric, attribute):
             key: Key = ("host_groups", pair.group.name, "fabrics", fabric.name)
             name = pair.system.mpi.name if pair.system else ""
             message = f"MPI library {shown(name)} needs the {attribute} of this fabric"
-            reads: list[Key] = [*pair.mpi_reads, (*key, attribute), (*key, "transport")]
-            pair.notes.add(key, message, "", f"give {attribute}: …", reads)
+            pair.notes.add(key, message, "", f"give {attribute}: …", pair.of_system)
 
 
 def _mentions(pair: _Pair, mark: str) -> bool:

@@ -75,7 +75,7 @@ _DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 @entry("fabric", "Fabric")
 @dataclass(frozen=True, slots=True)
-class Fabric:
+class HostFabric:
     """A physical network between the hosts of a host group.
 
     ``bytes_per_second`` is the line rate, the physical bound of one direction.
@@ -405,8 +405,8 @@ class HostGroup:
         kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
     )
     attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
-    fabrics: dict[str, Fabric] = key(
-        table(Fabric, NAME),
+    fabrics: dict[str, HostFabric] = key(
+        table(HostFabric, NAME),
         "Fabrics",
         "Networks between these hosts, by name. tcp, ibv and ofi between nodes need one.",
         {"eth": {"transport": "tcp", "interface": "eth0"}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System, TransportSettings
+from mpicampaign.campaign.model import HostFabric, HostGroup, Placement, System, TransportSettings
 from mpicampaign.mpis import libfabric, library_launcher
 from mpicampaign.mpis.mpi import Launch, Launcher
 from mpicampaign.schedulers import SCHEDULERS, Scheduler, batch_scheduler
@@ -72,7 +72,7 @@ class Job:
         return fabric.bytes_per_second if fabric and crosses else None
 
     @property
-    def fabric(self) -> Fabric | None:
+    def fabric(self) -> HostFabric | None:
         """The network of the placement's transport between nodes, if any."""
         for fabric in self.group.fabrics.values():
             if self.placement.fabric in ("", fabric.name) and fabric.transport == self.placement.transport:
