@@ -170,7 +170,7 @@ def test_results_that_would_stop_every_report_are_refused(tmp_path: Path, change
     path = tmp_path / "site.tar.gz"
     write_bundle(path, folder, "c", [], {})
     assert reason in said(merged(tmp_path / "here", path))
-    assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
+    assert list((tmp_path / "here").glob("c/merged/*")) == []
 
 
 def test_what_was_changed_after_a_merge_is_not_overwritten(tmp_path: Path) -> None:

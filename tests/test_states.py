@@ -105,7 +105,7 @@ def test_values_of_several_states_are_never_together() -> None:
     assert (judged.outcome, judged.n) == (PASSED, 6)
     assert to_terminal(comparison).count("Without a state in the name: CPUs 60 ns apart.") == 1
     header, *lines = csv.reader(to_csv(comparison).splitlines())
-    named = {line[header.index("placement")]: line[header.index("machine_state")] for line in lines}
+    named = {line[header.index("placement")]: line[header.index("state")] for line in lines}
     assert named["SHM"] == named["SHM-1"] == "60 ns apart" and named["SHM (300 ns apart)"] == "300 ns apart"
     said = " ".join(summary(comparison).notices)
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said

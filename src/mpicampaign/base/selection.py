@@ -39,6 +39,11 @@ class RunSelection:
         names = (*map(list, (self.placements, self.benchmarks, self.host_groups)), repeats)
         return {key: of_key for key, of_key in zip(KEYS, names, strict=True) if of_key}
 
+    @property
+    def options(self) -> list[str]:
+        """The options of the command line that select the same, for the workflow; see `split_names`."""
+        return [f"--{key.replace('_', '-')}={joined(names)}" for key, names in self.texts.items()]
+
     def takes(self, case: Case, repeat: int) -> bool:
         """Whether a run is selected."""
         within = any(first <= repeat <= last for first, last in self.repeats)

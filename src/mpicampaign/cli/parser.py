@@ -41,7 +41,7 @@ GROUPS = {
     "look at results": {
         "report": "write records, tables, figures and report of the results so far",
         "tables": "print the results, or write them for other programs",
-        "compare": "compare before and now, or dates, campaigns, folders, bundles: what changed",
+        "compare": "what changed: before and now, between dates, campaigns, bundles",
         "judge": "check the results against the campaign's limits",
         "history": "show series, changes over time, and their causes",
     },

@@ -182,9 +182,12 @@ SCALE = (
     "median, on a logarithmic scale; hollow: is not the best, or was not tested. In a table of host groups "
     "the shade is the ratio to the best of its column, and bold may be the best of its line. By size: the "
     "colour of who has the best median, hollow where not all its repeats are shown to be better than those "
-    "of all others, by exchanges of whole runs at 5 % over all candidates. p: the chance of such a "
-    "difference if all were alike. Finds: the smallest difference that these repeats find in 8 of 10 cases."
+    "of all others, by exchanges of whole runs at 5 % over all candidates."
 )
+MARKS = {
+    "p": "p: the chance of such a difference if all were alike.",
+    "finds": "Finds: the smallest difference that these repeats find in 8 of 10 cases.",
+}
 USEFUL = "B_useful"
 USEFUL_IS = "bytes that the operation has to deliver, divided by its time"
 BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
@@ -237,6 +240,7 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
     nodes += [Paragraph(f"{mark} {meaning}.", "legend") for mark, meaning in explained(rows)]
     legend = [
         *([SCALE] if shown else []),
+        *(meaning for sign, meaning in MARKS.items() if sign in used),
         *([BLOCKS] if any(answer.blocks for answer in found) else []),
         *([TESTED] if any(answer.rankings for answer in found) and comparison.tested else []),
     ]
