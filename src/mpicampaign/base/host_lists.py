@@ -31,7 +31,7 @@ def expand(text: str) -> list[str]:
 
 
 def _expanded(text: str, ranges: re.Pattern[str]) -> list[str]:
-    """With the brackets that hold ``ranges`` expanded; others stay."""
+    """The names with brackets of ``ranges`` expanded; other brackets stay."""
     names: list[str] = []
     for entry in _ENTRY.findall(text):
         first, *parts = _BRACKETS.split(entry)

@@ -93,7 +93,7 @@ class RunSelection:
             raise UserError(problems)
 
     def _names(self) -> list[tuple[tuple[str, ...], Callable[[Case], tuple[str, ...]]]]:
-        """What is wanted of each option, and how a case is called there."""
+        """For each option, the names it gives and the name of the case."""
         return [(getattr(self, field), names) for field, names in _OPTIONS.values()]
 
 

@@ -151,7 +151,7 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
 
 
 def placements(file: Path | None) -> Mapping[str, Placement]:
-    """Those of a campaign file, or those that are built in."""
+    """The placements of a campaign file, or the built-in ones."""
     from mpicampaign.base.keys import Values
     from mpicampaign.base.yaml_lines import read_yaml
     from mpicampaign.campaign.file import BUILTIN, load_campaign

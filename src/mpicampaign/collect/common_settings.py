@@ -30,7 +30,7 @@ def library_file(path: str) -> str:
 
 
 def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
-    """Of a run of a campaign, by its claim, evidence and output."""
+    """The settings of a campaign's run, by its claim, evidence and output."""
     libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
     common = {
         "mpi_library": library_version(output),
@@ -66,7 +66,7 @@ def _binding(evidence: Evidence) -> str:
 
 
 def of_import(facts: Mapping[str, str]) -> dict[str, str]:
-    """Of an imported run, by the facts of its output and job script."""
+    """The settings of an imported run, by the facts of its output and job script."""
     per_node = _PTILE.search(facts.get("directive.R", ""))
     common = {
         "mpi": facts.get("mpi"),

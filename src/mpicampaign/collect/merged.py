@@ -119,7 +119,7 @@ class _Taken:
         return False
 
     def records(self) -> list[Record]:
-        """By case, in the order of their first appearance, then by repeat."""
+        """The records by case, in the order of first appearance, then by repeat."""
         cases = list(dict.fromkeys(case for case, _ in self.taken))
         order = {case: number for number, case in enumerate(cases)}
         return sorted(self.taken.values(), key=lambda record: (order[record.case], record.repeat))

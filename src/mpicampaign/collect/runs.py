@@ -263,7 +263,7 @@ def _measured(evidence: Evidence) -> dict[str, float]:
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
-    """With the ranks that were launched: programs of one's own print none."""
+    """The series with the number of ranks launched: users' own programs print none."""
     ranks = evidence.claim.get("ranks", "")
     launched = int(ranks) if ranks.isdecimal() else None
     return replace(parsed, series=tuple(replace(series, ranks=launched) for series in parsed.series))

@@ -40,7 +40,7 @@ class _Result(NamedTuple):
 
     @property
     def case(self) -> Case:
-        """As it is named now."""
+        """The case under its present name; under that of its results if the campaign has none."""
         return self.entry.case if self.entry else case_of(self.declared)
 
     @property

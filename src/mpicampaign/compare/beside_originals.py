@@ -90,5 +90,5 @@ def _row(mine: Row, other: Row, shared: Iterable[Metric], names: tuple[str, str]
 
 
 def _values(row: Row, metric: Metric) -> dict[int, float]:
-    """By repeat."""
+    """Values by repeat."""
     return next((cell.by_repeat for cell in row.cells if cell.metric.column == metric.column), {})

@@ -90,7 +90,7 @@ def measured_series(
 
 
 def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
-    """By repeat; a logarithm needs what is positive."""
+    """Positive values by repeat: a logarithm needs them."""
     curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
     return {
         repeat: reading.value for repeat, reading in readings(metric, curves).items() if reading.value > 0

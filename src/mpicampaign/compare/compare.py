@@ -92,7 +92,7 @@ def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
 
 
 def _tables(benchmark: str, runs: Sequence[Record], sizes: Sequence[int]) -> list[Table]:
-    """One for each label of a series that any run printed, baselines last; an empty one where none did."""
+    """A table for each label of a series that any run printed, baselines last; an empty table if none did."""
     printed = _by_label(runs) or {benchmark: []}
     labels = sorted(printed, key=lambda label: is_baseline(runs[0].suite, label))
     return [_table(benchmark, label, runs, printed[label], sizes) for label in labels]
@@ -117,7 +117,7 @@ def _table(
 
 
 def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
-    """One for each benchmark with runs that recorded how long their ranks took to start.
+    """A table for each benchmark with runs that recorded how long their ranks took to start.
 
     No ranking, answer or test of other metrics takes part in it. Runs that count and did not record it are
     left out.

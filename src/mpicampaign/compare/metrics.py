@@ -364,7 +364,7 @@ def stopped_at(table: Series) -> int | None:
 
 
 def _maximum(table: Series, column: str) -> Reading | None:
-    """None where larger sizes were given up: the maximum may be among them."""
+    """The largest value; ``None`` if larger sizes were given up: the maximum may be among them."""
     if stopped_at(table) is not None:
         return None
     points = curve(table, column)

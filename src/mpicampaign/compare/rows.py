@@ -110,7 +110,7 @@ class Row:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Of its host group, as declared."""
+        """The attributes that the campaign file gives the row's host group."""
         return self.records[0].attributes if self.records else {}
 
     @property

@@ -317,5 +317,5 @@ def _options(text: str) -> tuple[str, ...]:
 
 
 def _without_folders(text: str) -> str:
-    """The same file may lie in anybody's folder."""
+    """The text without folders of paths, which differ between users."""
     return " ".join(_FOLDER.sub(r"\1", token) for token in text.split())

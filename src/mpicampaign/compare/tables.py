@@ -158,7 +158,7 @@ class Comparison:
         return tuple(dict.fromkeys(name for record in self.records for name in record.attributes))
 
     def notes(self) -> list[tuple[Table, Row, Note]]:
-        """Every note once: each table of a benchmark has those on whole runs."""
+        """Each note once: notes on whole runs are in each table of a benchmark."""
         first_of: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
         for table in self.tables:
             for row in table.rows:

@@ -49,7 +49,7 @@ class Fabric(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """Of a node in one direction (B/s)."""
+        """The rate of a node in one direction (B/s); ``None`` if its adapters or their rate are unknown."""
         return self.gbps * self.rails * GIGABIT if self.gbps and self.rails else None
 
 
@@ -93,7 +93,7 @@ def named_fabric(attributes: Mapping[str, str], transport: str) -> str:
 
 
 def _by_rate(words: tuple[str, ...], line_rate: float | None) -> str:
-    """By the link and the rate that a campaign file gives."""
+    """The fabric with the link and rate that a campaign file gives."""
     kind = "ethernet" if words[:1] == ("tcp",) else next((word for word in words if word == ROCE), "")
     return f"{kind}-{line_rate / GIGABIT:g}" if kind and line_rate else ""
 

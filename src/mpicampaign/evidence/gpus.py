@@ -76,7 +76,7 @@ def _setting(evidence: Evidence, rank: int) -> str:
 
 
 def _named(known: list[Gpu], name: str) -> Gpu | None:
-    """By its number, or by a UUID that may be shortened."""
+    """The GPU of this number, or of a UUID that may be shortened."""
     index = number(name)
     if index is not None:
         return known[index] if index < len(known) else None
@@ -105,7 +105,7 @@ def _wanted(evidence: Evidence, claimed: int) -> int:
 
 
 def _numbers(evidence: Evidence, had: Mapping[int, list[Gpu]], claimed: int) -> Iterator[Finding]:
-    """As many on each node as its ranks should have."""
+    """A finding on the number of GPUs that each node's ranks had."""
     wanted = _wanted(evidence, claimed)
     for host in evidence.hosts:
         on_host = {gpu.address for rank in evidence.ranks_on(host) for gpu in had[rank]}

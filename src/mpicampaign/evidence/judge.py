@@ -291,7 +291,7 @@ def shared_core(evidence: Evidence) -> str:
 
 
 def _shared_cpu(evidence: Evidence) -> str:
-    """Of ranks with several CPUs."""
+    """The first CPU that two ranks with several CPUs may use; empty without one."""
     owners: dict[tuple[str, int], int] = {}
     for rank, seen in sorted(evidence.ranks.items()):
         for cpu in cpu_list(seen["start.allowed"]):

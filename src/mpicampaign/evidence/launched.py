@@ -204,7 +204,7 @@ DATE_ERROR = 5  # s; dates have whole seconds, and a clock may be set meanwhile
 
 
 def output_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
-    """None where the kernel's clock was not recorded, or nothing is known of the suite's outputs."""
+    """What an output contradicts; empty without the kernel's clock, or for an unknown suite."""
     suite = SUITES.get(evidence.claim.get("suite", ""))
     spans = [seconds_between(seen, "raw_ns") for seen in evidence.ranks.values()]
     passed = max((span for span in spans if span is not None), default=None)

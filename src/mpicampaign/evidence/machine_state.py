@@ -64,7 +64,7 @@ def _moved(place: Sequence[_Probe]) -> bool:
 def _by_place(
     measured: Sequence[_Probe], chosen: Callable[[Sequence[float]], list[float]]
 ) -> dict[str, list[float]]:
-    """Of each place and moment, the chosen of the values of all ranks."""
+    """For each place and moment, the value chosen from those of all ranks."""
     places: dict[str, list[float]] = {}
     for (place, _), alike in grouped(measured, lambda probe: (probe.place, probe.moment)).items():
         places.setdefault(place, []).extend(dict.fromkeys(chosen([probe.value for probe in alike])))
@@ -188,7 +188,7 @@ class Undivided(NamedTuple):
 
 
 def undivided(records: Sequence[Record]) -> list[Undivided]:
-    """By the probes of all runs, and by the messages of core_pairs."""
+    """Hosts whose declared distances differ by little, by the probes of all runs and by core_pairs."""
     kinds = (
         (_distances(records), GAP, "a cache line and back"),
         (_distances_of_pairs(records), PAIR_GAP, "8 B in core_pairs"),

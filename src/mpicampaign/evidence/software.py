@@ -90,7 +90,7 @@ def _of_suite(evidence: Evidence, name: str) -> bool:
 
 
 def name_of_file(path: str) -> str:
-    """Its last part."""
+    """The last part of the path."""
     return path.rpartition("/")[2]
 
 
@@ -103,7 +103,7 @@ def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
 
 
 def library_findings(evidence: Evidence) -> list[Finding]:
-    """One library for all ranks, that of the claim, of the launcher's version."""
+    """Whether all ranks have one library, which is the claimed one and of the launcher's version."""
     checksums = checksums_of(evidence, "library")
     libraries = {rank: library_of(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
     for rank, library in libraries.items():

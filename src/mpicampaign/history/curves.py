@@ -193,7 +193,7 @@ def _probed(round_trips: str, series: str = "", repeat: int = 0, started: str = 
 def _by_state(
     values: list[Value], observations: Mapping[int, _Observation], names: _Names
 ) -> dict[str, list[Value]]:
-    """By what is put behind the placement: the state in brackets."""
+    """The runs by the suffix of the placement's name: the state in brackets."""
 
     def state(value: Value) -> str:
         name = names.get(observations[value[3]].round_trips)

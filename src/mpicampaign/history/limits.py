@@ -87,7 +87,7 @@ class Proposal:
 
     @property
     def median(self) -> float:
-        """Of the values that count."""
+        """The median of the ticks that the limit is drawn from."""
         return median([point.value for point in self.points])
 
 

@@ -141,7 +141,7 @@ def _rules_by_facts(outputs: Sequence[Facts]) -> Iterator[_Rule]:
 
 
 def _rules_by_path(groups: Sequence[_Alike]) -> Iterator[_Rule]:
-    """One for each placement: outputs that are alike in path and facts."""
+    """A rule for each placement: outputs that are alike in path and facts."""
     beside = Counter(alike.folder for alike in groups)
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()

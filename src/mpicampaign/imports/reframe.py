@@ -152,7 +152,7 @@ def _case(raw: _RawCase) -> TestCase:
 
 
 def _variables(values: _Data) -> dict[str, Variable]:
-    """By name, without the system in front of it."""
+    """The variables by name, without the system in front of it."""
     variables = {}
     for name, entries in values.items():
         *numbers, unit = (*entries, *5 * [None])[:5] if isinstance(entries, list) else 5 * [None]
@@ -188,7 +188,7 @@ def _moment(data: _Data) -> str:
 
 
 def _hosts(value: object) -> tuple[str, ...]:
-    """From a list, or a text such as ``nid[01-02],login``."""
+    """The hosts of a list, or of a text such as ``nid[01-02],login``."""
     texts = value if isinstance(value, list) else str(value or "").split()
     try:
         hosts = [short(name) for text in texts for name in expand(str(text).strip())]

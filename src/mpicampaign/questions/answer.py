@@ -57,7 +57,7 @@ class CandidateRow:
 
     @property
     def row(self) -> Row:
-        """Its row in the table."""
+        """The row of the candidate in the table."""
         return self.shown.row
 
     @property
@@ -67,7 +67,7 @@ class CandidateRow:
 
     @property
     def value(self) -> str:
-        """Its median."""
+        """The median of the candidate."""
         return str(self.shown.box("median").text)
 
 

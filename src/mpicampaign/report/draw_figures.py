@@ -151,7 +151,7 @@ class _Files:
 
 
 def _shortened(alt: str) -> str:
-    """As much as one listens to; the page has all values in tables."""
+    """The text cut to what one listens to; the page has all values in tables."""
     if len(alt) <= _LONGEST_ALT:
         return alt
     return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"

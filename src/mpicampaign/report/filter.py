@@ -52,7 +52,7 @@ def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tu
 
 
 def _blocks(comparison: Comparison, kept: Sequence[Table]) -> tuple[InBlocks, ...]:
-    """Those of which every candidate is kept in the metric."""
+    """The blocks of which the filter keeps every candidate in the metric."""
     shown = [(row, metric) for table in kept for row in table.rows for metric in table.metrics]
     return tuple(
         one

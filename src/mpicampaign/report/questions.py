@@ -72,7 +72,7 @@ def lead(comparison: Comparison, found: Sequence[Answer], view: View = DEFAULT) 
 
 
 def tables_of_questions(comparison: Comparison, view: View) -> list[Grid]:
-    """Those beside the tables of benchmarks, in the long layout."""
+    """The tables beside those of benchmarks, in the long layout."""
     return [*block_grids(comparison, view), *map(race_grid, comparison.races)]
 
 
@@ -101,7 +101,7 @@ def nodes_of_page(comparison: Comparison, view: View) -> list[PageNode]:
 def sections_of_page(
     comparison: Comparison, view: View, drawings: Callable[[str], Sequence[Drawing]]
 ) -> list[Section]:
-    """Those behind the answers; ``drawings``: of a section, by its anchor."""
+    """The sections after the answers; ``drawings``: of a section, by its anchor."""
     return [
         *machine_section(comparison.machines, drawings),
         *scaling_section(comparison, view, drawings),
@@ -134,7 +134,7 @@ def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
 
 
 def _over_sizes(scene: Scene, table: Table, few: bool) -> Iterator[Chart]:
-    """Those for which the table has values."""
+    """The charts over message size for which the table has values."""
     dots, curves = (latency, at_sizes), (by_host_group, by_placement)
     places = len({scene.place(row) for row in table.rows})
     first = (*(curves if places < 2 else reversed(curves)), *reversed(dots))

@@ -221,7 +221,7 @@ def doubts_grid(source: ReportSource) -> Grid:
 
 
 def _doubt_line(source: ReportSource, notes: Sequence[tuple[Table, Row, Note]]) -> tuple[Box, ...]:
-    """One for each case; several reasons behind a click."""
+    """The line of one case in doubt; several reasons are behind a click."""
     table, row, note = notes[0]
     name = f"{source.comparison.place(row)} {row.case.placement}, {table.benchmark}"
     link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")

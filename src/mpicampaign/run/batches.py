@@ -41,7 +41,7 @@ class Batch:
 
     @property
     def runs(self) -> list[Run]:
-        """All its runs."""
+        """The runs of all tasks, in order."""
         return [run for task in self.tasks for run in task]
 
     @property

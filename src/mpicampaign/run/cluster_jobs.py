@@ -292,7 +292,7 @@ class ClusterJobs:
         return self._since(job) >= wait
 
     def _since(self, job: ClusterJob) -> float:
-        """For how long (s) its job is known to have ended or to be absent."""
+        """How long (s) the job has been known to have ended or to be absent."""
         job.since = self._clock() if job.since is None else job.since
         return self._clock() - job.since
 

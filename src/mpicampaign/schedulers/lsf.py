@@ -176,7 +176,7 @@ class Lsf(BatchScheduler):
         return native_state in _IN_USE
 
     def read_hosts(self, text: str) -> list[str]:
-        """From ``n1 4 n2 4``."""
+        """The hosts in ``n1 4 n2 4``."""
         return [short(name) for name in text.split()[::2]]
 
     def address(self, job_id: str) -> str:

@@ -184,12 +184,12 @@ class Slurm(BatchScheduler):
         return min(((days * 24 + hours) * 60 + minutes for days, hours, minutes in limits), default=None)
 
     def read_topology(self, text: str) -> dict[str, str]:
-        """From scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
+        """The leaf switch of each node, from scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
         leaves = re.findall(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE)
         return {host: switch for switch, nodes in leaves for host in self.read_hosts(nodes)}
 
     def read_hosts(self, text: str) -> list[str]:
-        """From ``n[1-2,7],m1``."""
+        """The hosts in ``n[1-2,7],m1``."""
         try:
             return [short(host) for host in expand(text)]
         except ValueError:

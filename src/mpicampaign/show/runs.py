@@ -402,7 +402,7 @@ def mark_of(row: Row) -> str:
 
 
 def marks_of(row: Row) -> tuple[str, ...]:
-    """The same as the marks of a box."""
+    """† if the values are of disturbed runs."""
     return (MARK,) if row.disturbed else ()
 
 

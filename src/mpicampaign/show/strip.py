@@ -36,7 +36,7 @@ class Strip(NamedTuple):
     highest_first: bool = False
 
     def place(self, value: float) -> str:
-        """In per cent of the width."""
+        """Where a value is on the strip, from the left, as CSS: ``12.5%``."""
         share = self.scale(value)
         return f"{_ROOM + (100 - 2 * _ROOM) * (1 - share if self.highest_first else share):.1f}%"
 

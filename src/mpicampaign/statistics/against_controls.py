@@ -93,7 +93,7 @@ class SuspectEvidence:
         return scores
 
     def probabilities(self, slower: float) -> dict[str, float]:
-        """Of each suspect, if it is slower by no more than this."""
+        """The p-value of each suspect, if it is slower by no more than this."""
         return dict(zip(self.suspects, self._probabilities(slower), strict=True))
 
     def _probabilities(self, slower: float | Array) -> list[float]:
@@ -204,7 +204,7 @@ def dependence(values: Array) -> float:
 
 @cache
 def scores(controls: int) -> Places:
-    """By the number of controls that are below, in units."""
+    """Scores (in units) by the number of controls below."""
     quantile = NormalDist().inv_cdf
     upper = [
         round(UNIT * quantile((i + 1) / (controls + 2))) for i in range((controls + 1) // 2, controls + 1)
@@ -235,7 +235,7 @@ def probability(total: float, controls: tuple[int, ...]) -> float:
 
 @lru_cache(maxsize=4096)
 def _tail(controls: tuple[int, ...]) -> Array:
-    """Of each sum from the smallest to the largest."""
+    """The chance of at least each sum, from the smallest to the largest."""
     top = sum(int(scores(number)[-1]) for number in controls)
     size = 1 << (2 * top + 1).bit_length()
     product = np.ones(size // 2 + 1, dtype=complex)

@@ -259,7 +259,7 @@ def _spread(rest: Sequence[float], correlation: float, n: int, k: int) -> float:
 
 @lru_cache(maxsize=4096)
 def _variance_of_mean(count: int, correlation: float) -> float:
-    """Of the mean of ``count`` values of an AR(1) process with variance 1."""
+    """The variance of the mean of ``count`` values of an AR(1) process with variance 1."""
     r = correlation
     factor = (1 + r) / (1 - r) - 2 * r * (1 - r**count) / (count * (1 - r) ** 2)
     return factor / count

@@ -92,7 +92,7 @@ def rank_sum_tail(n: int, k: int, most: float) -> tuple[float, ...]:
 
 
 def rank_sum_ways(n: int, k: int, length: int) -> list[int]:
-    """In how many orders of n and k values U is 0, 1, and so on.
+    """The number of orders of n and k values for which U is 0, 1, and so on.
 
     These are coefficients of the Gaussian binomial, whose power series is cut off after ``length`` of them.
     """

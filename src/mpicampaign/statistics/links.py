@@ -178,7 +178,7 @@ def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[P
 
 
 def _median(costs: Iterable[float]) -> float:
-    """Of those that did not fail."""
+    """The median of the runs that did not fail; 0 if all failed."""
     known = [cost for cost in costs if math.isfinite(cost)]
     return median(known) if known else 0.0
 

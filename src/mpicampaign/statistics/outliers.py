@@ -194,7 +194,7 @@ def _median_along(values: Array, axis: int = 0) -> Array:
 
 
 def off(of_runs: Array) -> Off:
-    """Of the effects of all runs, those that are off."""
+    """The runs that are off, by the effects of all."""
     candidates = (_far_from_rest(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
     known = [candidate for candidate in candidates if candidate is not None]
     return next((runs for runs in known if runs.judged), known[0] if known else Off())

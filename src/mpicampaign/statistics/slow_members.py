@@ -210,12 +210,12 @@ class Limits(NamedTuple):
         return _NORMAL.inv_cdf(1 - level) * (self.error(rounds) - self._own_error(rounds))
 
     def _own_error(self, rounds: int) -> float:
-        """With what ranks among few lose, by simulation."""
+        """The error with the precision that ranks among few members lose (factor by simulation)."""
         lost = self.beside / (self.beside - 2) if self.beside > 2 else 1.0
         return lost * self.spread / math.sqrt(rounds)
 
     def nearest(self, rounds: int) -> float:
-        """Whoever seems to be slower by a smaller logarithm leaves."""
+        """The logarithm of a slow-down below which a suspect leaves."""
         near = self.smallest - _LEAVES * self.error(rounds)
         return max(math.log1p(SUSPECT * self.tolerance), near)
 

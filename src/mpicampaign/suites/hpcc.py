@@ -386,7 +386,7 @@ def _parse(text: str) -> ParsedOutput:
 
 
 def _of_sections(reader: _HpccReader) -> ParsedOutput:
-    """Of an output that was cut. Releases before 1.4 have no LCG."""
+    """The values of a cut output's sections. Releases before 1.4 have no LCG."""
     sections, values = reader.sections, reader.sections.values()
     known = {name for name in _SECTIONS if not name.endswith("_LCG") or name in sections.ended}
     lost = {name for name in known if not sections.proves(name)}

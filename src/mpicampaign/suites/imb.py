@@ -148,7 +148,7 @@ class _ImbTable:
         return "#bytes" in self.headings
 
     def leave_out(self, reason: str) -> None:
-        """Without its rows."""
+        """Drop the rows; the first reason is kept."""
         self.fault = self.fault or reason
         self.rows.clear()
         self.stopped.clear()
@@ -349,7 +349,7 @@ class _Lengths(NamedTuple):
 
 
 def _lengths(reader: _ImbReader) -> _Lengths:
-    """By the header and the calling sequence that it repeats."""
+    """The message lengths, by the header and the calling sequence that it repeats."""
     options = dict(pairwise(" ".join(reader.calling).split()))
     low = options.get("-msglog", "").rpartition(":")[0]
     first = 1 << int(low) if low.isascii() and low.isdigit() and len(low) < 3 else 1

@@ -154,7 +154,7 @@ def _facts(text: str) -> dict[str, str]:
 
 
 def _facts_of_json(data: Mapping[str, Any]) -> dict[str, str]:
-    """Each process names its first device alone."""
+    """The facts of a JSON output; a process names its first device only."""
     try:
         config = data["config"]
         devices = [[str(device[key]) for key in _DEVICE_KEYS] for device in config["devices"]]
@@ -363,7 +363,7 @@ class _NcclReader:
             self.output.faults.append(str(error))
 
     def _values(self, number: int, line: str) -> _Row:
-        """Of a row, whose operation alltoall left blank until 2022."""
+        """The values of a row; alltoall left its operation blank until 2022."""
         tokens = row_tokens(line, number)[: -2 if self.stamped else None]
         if len(tokens) == len(self.headings) - 1 and self.headings[self.starts[0] - 1] == "redop":
             tokens.insert(self.starts[0] - 1, "none")
@@ -552,7 +552,7 @@ class _NcclTests(Suite):
     options = ("datatype", "redop", "root", "warmup_iters", "iters", "agg_iters", "graph", "unalign")
 
     def names(self, text: str, program: str) -> tuple[str, str]:
-        """By the output; else by the job script, or by the ratio of the bandwidths."""
+        """The program by the output; else by the job script, or by the ratio of the bandwidths."""
         named = _printed_program(text) or program or _inferred_program(text)
         return named.removesuffix("_mpi"), named
 

@@ -650,7 +650,7 @@ class _OsuReader:
 
 
 def _parse(text: str) -> ParsedOutput:
-    """Of each table the rows above the first that is damaged or wrong."""
+    """The tables, each up to its first row that is damaged or wrong."""
     reader, number = _OsuReader(), 0
     for number, line in numbered_lines(text):
         reader.read(number, line)

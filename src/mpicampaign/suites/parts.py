@@ -92,7 +92,7 @@ def above_banner(text: str) -> str:
 
 
 def _in_order(text: str, titles: Iterable[Title]) -> Iterator[Title]:
-    """With the numbers of their lines."""
+    """Titles in the order of the text, each with the number of its line."""
     number, counted = 1, 0
     for title in sorted(titles, key=lambda title: title.position):
         number += text.count("\n", counted, title.position)
@@ -148,7 +148,7 @@ class Part(NamedTuple):
 
     @property
     def lines(self) -> str:
-        """Its lines in the text, such as 12-40; empty for all of a text."""
+        """The lines of the output in its text, such as 12-40; empty for all of a text."""
         return f"{self.first}-{self.last}" if self.first else ""
 
     @property

@@ -308,7 +308,7 @@ class Request(NamedTuple):
 
     @property
     def ranks(self) -> int:
-        """Those of all nodes."""
+        """The number of ranks on all nodes."""
         return self.nodes * self.ranks_per_node
 
 

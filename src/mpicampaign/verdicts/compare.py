@@ -144,7 +144,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class OfRows(Verdict):
-    """One that follows from rows in time, which the question has."""
+    """A verdict that follows from rows in time, which the question has."""
 
     question: Question
 
@@ -166,7 +166,7 @@ def compare(candidates: Sequence[Sequence[TimedRun]], *, logarithms: bool = True
 
 
 def _tested(question: Question, logarithms: bool) -> tuple[str, Pairs]:
-    """What is controlled, and all pairs by the tests that are planned once."""
+    """The error that is controlled, and all pairs by the tests planned once."""
     pairs = list(combinations(range(len(question.candidates)), 2))
     tested = [pair for pair in pairs if not question.lacks(pair)]
     judged = tuple(sorted({who for pair in tested for who in pair}))
@@ -385,7 +385,7 @@ class Question:
 
     @cached_property
     def _uneven(self) -> Array:
-        """Of each two, by the rows of all."""
+        """For each two candidates, how unevenly they went first in their rows: 0 to 1."""
         k = len(self.candidates)
         uneven = np.zeros((k, k))
         for (a, b), share in firsts(self._all).items():

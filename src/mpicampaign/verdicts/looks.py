@@ -258,5 +258,5 @@ def _median(values: Array) -> float:
 
 
 def differences(a: Array, b: Array) -> Array:
-    """Of two in each row; two that met their time limit are alike."""
+    """The differences of two in each row; two that met their time limit are alike."""
     return np.where(a == b, 0.0, a - np.where(np.isinf(a) & np.isinf(b), 0.0, b))

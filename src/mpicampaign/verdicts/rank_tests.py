@@ -174,7 +174,7 @@ def plain_ranks(values: Array, sizes: Sequence[int]) -> Array:
 
 
 def _divided(above: Array, below: Array) -> Array:
-    """0 where all values are equal."""
+    """The quotient; 0 if ``below`` is 0, as all values are equal."""
     return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0))
 
 

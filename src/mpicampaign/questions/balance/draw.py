@@ -67,11 +67,11 @@ class PaperChart:
     without: Sequence[HpccResult]
 
     def summaries(self, wanted: Quantity) -> tuple[Summary | None, ...]:
-        """Of each result."""
+        """The quantity of each result; ``None`` if a result lacks it."""
         return tuple(result.summary(wanted) for result in self.results)
 
     def whole(self, wanted: Quantity) -> list[Summary]:
-        """Of columns that all results have."""
+        """The quantity of the results that have it."""
         return [summary for summary in self.summaries(wanted) if summary is not None]
 
     @property
@@ -99,7 +99,7 @@ class PaperChart:
 
 
 def short_name(scene: Scene, result: HpccResult) -> str:
-    """Without what HPL depends on."""
+    """The name without the parameters of HPL."""
     ranks = counted(result.row.ranks or 0, "rank") + ", disturbed" * result.row.disturbed
     return f"{scene.place(result.row)} {visible(result.row.case.placement)}, {ranks}"
 

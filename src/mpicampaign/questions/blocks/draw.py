@@ -19,7 +19,7 @@ _LEAST = 1.01  # room at either end: a factor
 
 
 def block_charts(scene: Scene) -> Iterator[DotChart]:
-    """One for each benchmark of each design whose candidates have blocks that count."""
+    """A chart for each benchmark of each design whose candidates have blocks that count."""
     drawn = [compared for compared in shown_blocks(scene.comparison, scene.view) if compared.blocks]
     for alike in grouped(drawn, lambda compared: (compared.design, compared.title, compared.names)).values():
         yield _chart(f"{alike[0].title} in blocks, {alike[0].design}", alike[:_COLUMNS])

@@ -121,7 +121,7 @@ class InBlocks:
 
     @cached_property
     def verdicts(self) -> tuple[CandidateVerdict, ...]:
-        """Each candidate against the reference, or all pairs."""
+        """The verdict on each candidate against the reference, or on all pairs."""
         return tuple(
             CandidateVerdict(candidate, other, self.ratio(candidate, other), pair)
             for (other, candidate), pair in self._verdict.pairs.items()
@@ -159,7 +159,7 @@ class InBlocks:
         return self.names[pair.better], self.names[pair.worse]
 
     def ratio(self, candidate: int, other: int) -> Ratio:
-        """Of a candidate's values to those of another."""
+        """The ratio of a candidate's values to another's, within blocks."""
         return ratio(self._costs[:, (other, candidate)] * (1 if self.metric.lower_is_better else -1))
 
     def costs(self, candidate: int, other: int) -> Ratio:
@@ -210,7 +210,7 @@ def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
-    """For each series and number of ranks, those whose ranks share cores apart."""
+    """The blocks of each series and number of ranks; cases whose ranks share cores are separate."""
     printed = printed_series(runs)
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):

@@ -56,7 +56,7 @@ def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
 
 
 def block_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
-    """One for each metric of each design, which stands in the title where there are several."""
+    """An answer for each metric of each design; titles name the design if there are several."""
     several = len({compared.design for compared in comparison.blocks}) > 1
     for compared in shown_blocks(comparison, view):
         rows = [_row_of(comparison, compared, place) for place in range(len(compared.cases))]
@@ -141,7 +141,7 @@ def _contrast(compared: InBlocks, verdict: CandidateVerdict) -> str:
 
 
 def _ends(interval: Interval | None) -> str:
-    """Of how much worse one is; empty where so few blocks have none."""
+    """The ends of the interval of how much worse one is; empty if the blocks are too few for any."""
     if interval is None:
         return ""
     low, high = interval.low, interval.high

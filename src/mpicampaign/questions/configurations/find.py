@@ -57,7 +57,7 @@ class OddNodes(NamedTuple):
 
 
 class Configurations(NamedTuple):
-    """Of a host group whose nodes differ."""
+    """A host group whose nodes are configured differently, with the nodes that differ."""
 
     system: str
     host_group: str
@@ -95,7 +95,7 @@ def _odd(fact: str, values: Mapping[str, str]) -> Iterator[tuple[str, Difference
 
 
 def _facts(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """By fact and node: what the last run of the node recorded."""
+    """What the last run of each node recorded, by fact and node."""
     hardware: dict[str, Mapping[str, str]] = {}
     facts: dict[str, dict[str, str]] = {}
     for record in sorted(records, key=lambda record: record.started):

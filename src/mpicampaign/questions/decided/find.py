@@ -163,7 +163,7 @@ class ByLooks:
 
     @property
     def names(self) -> Mapping[Case, str]:
-        """Of all candidates."""
+        """The name of each candidate, by what it differs in; also of those that left."""
         return candidate_names([*self.cases, *self.out])
 
 

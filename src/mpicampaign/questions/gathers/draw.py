@@ -17,7 +17,7 @@ from mpicampaign.statistics.medians import median
 
 
 def gather_charts(scene: Scene) -> Iterator[CurveChart]:
-    """One for each host group and number of nodes with several numbers of ranks."""
+    """A chart for each host group and number of nodes with several numbers of ranks."""
     for comparable in gathers(scene.comparison):
         if len(comparable.ranks) > 1:
             yield _chart(scene, comparable)

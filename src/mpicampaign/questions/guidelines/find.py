@@ -52,7 +52,7 @@ class _Operation:
     known: dict[str, dict[int, Summary]] = field(default_factory=dict)  # times that were asked for
 
     def times(self, column: str) -> Mapping[int, Summary]:
-        """By size (B), ascending; 0 B does nothing."""
+        """Times by size (B), ascending, without 0 B, which does nothing."""
         if column not in self.known:
             self.known[column] = self._times(column)
         return self.known[column]
@@ -85,7 +85,7 @@ class _Compared:
 
     @property
     def violates(self) -> bool:
-        """By more than `FACTOR`, and beyond the intervals."""
+        """Whether it is violated by more than `FACTOR`, and beyond the intervals."""
         most = sum(other.interval.high if other.interval else other.median for other in self.others)
         least = self.taken.interval.low if self.taken.interval else self.taken.median
         return self.factor > FACTOR and least > most

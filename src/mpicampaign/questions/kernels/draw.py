@@ -87,7 +87,7 @@ def _kernel_texts(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
 
 
 def level_charts(scene: Scene) -> Iterator[LevelChart]:
-    """One for each kernel with levels in each host group and placement."""
+    """A chart for each kernel with levels, host group and placement."""
     pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
     known = [(table, row) for table, row in pairs if _levels(row)]
     groups = grouped(known, lambda pair: (pair[0].benchmark, pair[0].series, scene.name(*pair)))

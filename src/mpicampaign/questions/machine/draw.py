@@ -35,7 +35,7 @@ _SCALE = (4, 0.3)  # the darkest box: at least so many tolerances, and at most s
 
 
 def machine_maps(scene: Scene) -> Iterator[NodeMap | CoreMap]:
-    """One for each metric of a benchmark; of probes where they show a slow node."""
+    """A map for each metric of a benchmark, and for probes that show a slow node."""
     for machine in scene.comparison.machines:
         for search in machine.searches:
             if search.costs and (not search.is_probe or any(part.named for part in search.parts)):
@@ -76,7 +76,7 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """By the numbers in them: n2 before n10."""
+    """Names in the order of their numbers: n2 before n10."""
     return sorted(
         names,
         key=lambda name: [

@@ -73,7 +73,7 @@ class Machine:
 
     @property
     def switches(self) -> Mapping[str, str]:
-        """Of each node, where the scheduler knows them."""
+        """The leaf switch of each node; empty if the scheduler does not tell."""
         return switches_of(run for runs in self.runs.values() for run in runs)
 
     def verdict(self, search: MachineSearch, member: str) -> str:

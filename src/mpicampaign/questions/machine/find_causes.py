@@ -118,7 +118,7 @@ def _counted(node: str, runs: Sequence[Record]) -> Iterator[str]:
 
 
 def _rates(runs: Mapping[str, Sequence[Record]], kind: str) -> dict[str, float]:
-    """By node, the median over its runs of the lowest rate in each."""
+    """For each node, the median over its runs of the lowest rate in each."""
     lowest = {
         node: [min(values) for run in node_runs if (values := run.probes.get(kind, {}).get(node))]
         for node, node_runs in runs.items()

@@ -286,7 +286,7 @@ def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
 
 
 def _distance(place: str) -> str:
-    """Of two CPUs, behind the name of their host; empty of a whole host."""
+    """The distance of two CPUs, after the name of their host; empty for a whole host."""
     return place.partition(", ")[2]
 
 
@@ -355,7 +355,7 @@ def sweeps(nodes: int) -> int:
 
 
 def _costs(stretch: RoundPart, measured: _Measured) -> dict[str, float]:
-    """By member; what was neither measured nor failed has none."""
+    """Costs by member; a member that was neither measured nor failed has none."""
     costs = {}
     for member, run in stretch.runs.items():
         if run.status == FAILED:

@@ -355,7 +355,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def _reason(machine: Machine, evidence: Sequence[SlowInMetric]) -> str:
-    """In plain letters: ``slow: stream 8.3 % below``."""
+    """The reason for draining a node, in ASCII without quotes: ``slow: stream 8.3 % below``."""
     search, slow = evidence[0]
     text = f"slow: {_difference(_short_title(machine, search), search, slow)}"
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")

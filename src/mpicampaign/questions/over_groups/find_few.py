@@ -123,7 +123,7 @@ def _ratios(a: Contestant, b: Contestant) -> Ratios:
 
 
 def _settings(curves: Sequence[_Curve]) -> dict[tuple[str, str], Ratios]:
-    """By setting and size: the median over its benchmarks."""
+    """The median over the benchmarks of each setting and size."""
     medians = {}
     for setting, own in grouped(curves, lambda one: one.setting).items():
         sizes = sorted({size for one in own for size in one.ratios})

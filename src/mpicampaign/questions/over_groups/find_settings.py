@@ -71,12 +71,12 @@ class OverSettings:
 
     @property
     def against(self) -> Settings:
-        """Those in which the second is, with its ratio."""
+        """The settings in which the second is ahead, with its ratio."""
         return self.turned.leads
 
     @property
     def ties(self) -> Settings:
-        """Those in which neither is."""
+        """The settings in which neither is ahead by 1 % or more."""
         return tuple(one for one in self.settings if 1 / (1 + TIE) < one.ratio < 1 + TIE)
 
     @property
@@ -191,7 +191,7 @@ Pairs = dict[frozenset[str], OverSettings]
 
 
 def _pairs(every: Iterable[_InGroup]) -> Pairs:
-    """Those of which several host groups have both."""
+    """The pairs of names that several host groups have, with their settings."""
     pairs, rows = [], []
     for own in grouped(every, lambda one: frozenset(one.names)).values():
         names = own[0].names
@@ -207,7 +207,7 @@ def _pairs(every: Iterable[_InGroup]) -> Pairs:
 
 
 def _tells(pair: OverSettings) -> bool:
-    """Of two host groups only where the repeats of one show something."""
+    """Whether the pair tells something: of two host groups only if the repeats of one show it."""
     every = (*pair.settings, *pair.left_out)
     return len(every) >= FEWEST_GROUPS or any(one.shown for one in every)
 

@@ -136,7 +136,7 @@ def _of_which(found: OverGroups) -> str:
 
 
 def _counts(step: OverSettings) -> tuple[object, ...]:
-    """In which host groups it holds."""
+    """The host groups of a step, and those in which it holds: equal steps are told once."""
     names = tuple(sorted(one.name for one in step.settings))
     return names, tuple(sorted(one.name for one in _held(step)))
 
@@ -204,7 +204,7 @@ def _average(found: OverGroups, pair: OverSettings) -> str:
 
 
 def _ratios(settings: Settings, lower: bool) -> list[float]:
-    """Of the values of the other one to those of the best."""
+    """The ratios of the other's values to the best one's."""
     return [one.ratio if lower else 1 / one.ratio for one in settings]
 
 

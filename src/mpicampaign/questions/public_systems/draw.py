@@ -59,7 +59,7 @@ def _line(group: Alike, view: View) -> tuple[Box, ...]:
 
 
 def _public_dots(group: Alike, view: View) -> Iterator[StripDot]:
-    """With how each was made and its source on hover."""
+    """Dots that tell on hover how a value was made, and its source."""
     dimension = group.first.metric.dimension
     unit = dimension.unit(view.unit)
     for other in group.others:

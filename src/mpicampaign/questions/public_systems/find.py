@@ -84,7 +84,7 @@ class Beside:
 
     @property
     def share(self) -> float | None:
-        """Of the line rate."""
+        """The median as a fraction of the line rate; ``None`` if the rate is unknown."""
         return self.summary.median / (self.rate * self.directions) if self.rate else None
 
     @property
@@ -108,7 +108,7 @@ def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
 
 
 def _medians(comparison: Comparison) -> Iterator[Beside]:
-    """Those of all rows with values."""
+    """The median of each metric of each row that has values."""
     for table in comparison.tables:
         benchmark, columns = _BENCHMARKS.get((table.suite, table.series), ("", {}))
         for row in (row for row in table.rows if row.curves):

@@ -65,7 +65,7 @@ class Alike(NamedTuple):
 
     @property
     def others(self) -> Sequence[SystemValue]:
-        """Of public systems and bundles."""
+        """The values of public systems and bundles; alike in all rows."""
         return self.first.others
 
 

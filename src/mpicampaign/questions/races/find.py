@@ -124,7 +124,7 @@ def races(records: Iterable[Record]) -> tuple[InRace, ...]:
 
 
 def _race(runs: Sequence[Record]) -> Iterator[InRace]:
-    """None where the benchmarks have different candidates: no plan of this program has that."""
+    """The race of these runs; none if the benchmarks' candidates differ, as no plan of this program has."""
     named = grouped(runs, lambda run: defined_name(run.case.benchmark))
     benchmarks = [_Benchmark(name, of_name) for name, of_name in named.items()]
     rules = race_rules(runs[0].metadata[COMPARED])
@@ -228,7 +228,7 @@ class _Benchmark:
         return costs if len(costs) == len(running) and on_same_nodes(runs) else []
 
     def _costs(self, place: int, repeat: int) -> list[float]:
-        """Of the cells; empty if the run does not count."""
+        """The costs of a run by cell; empty if the run does not count."""
         run = self.runs[place].get(repeat)
         if run and run.timed_out:
             return [math.inf] * len(self.cells)

@@ -85,7 +85,7 @@ def progress(race: InRace) -> str:
 
 
 def race_answers(comparison: Comparison) -> Iterator[Answer]:
-    """One for each race; its design stands in the title where there are several."""
+    """An answer for each race; titles name the design if there are several."""
     for race in comparison.races:
         benchmarks = {case.benchmark for case in race.every_case}
         table = next(table for table in comparison.tables if table.benchmark in benchmarks)

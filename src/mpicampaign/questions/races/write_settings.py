@@ -237,7 +237,7 @@ def _sizes(race: InRace, cell: RaceCell) -> list[int]:
 
 
 def _ranges(setting: _Setting) -> Iterator[str]:
-    """Of Intel MPI: ``3:64-511``."""
+    """The sizes of a setting as I_MPI_ADJUST takes them: ``3:64-511``."""
     for cell in setting.cells:
         sizes, size = _sizes(setting.race, cell), cell.metric.size or 0
         end = next((larger - 1 for larger in sizes if larger > size), size)

@@ -48,7 +48,7 @@ _OF_PLACES = (PLACEMENTS, HOST_GROUPS)
 
 
 def ranking_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
-    """One for each table, headline metric and number of ranks; the first table of each benchmark first."""
+    """An answer for each table, headline metric and number of ranks; each benchmark's first table first."""
     # Pairs of placements say what can be said of those that are not tested.
     only_tested = any(of_few.kind == PLACEMENTS for of_few in comparison.of_few)
     first = {table.benchmark: table for table in reversed(comparison.tables)}
@@ -219,7 +219,7 @@ def _ends(one: Contestant) -> tuple[float, float]:
 
 
 def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[CandidateRow], unit: str) -> Iterator[str]:
-    """Those in no test, with their medians: they are never among the best."""
+    """Contestants in no test, with their medians: they are never among the best."""
     why, tested = _unjudged(rankings), any(ranking.tested for ranking in rankings)
     untested = [candidate for candidate in candidates if id(candidate.row) in why]
     for reason, several in grouped(untested, lambda candidate: why[id(candidate.row)]).items():

@@ -315,7 +315,7 @@ def _ranking(
 
 
 def best_first(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:
-    """Those of one metric by their medians."""
+    """Contestants in one metric, the best median first."""
 
     def worse(one: Contestant) -> float:
         return one.median if one.cell.metric.lower_is_better else -one.median

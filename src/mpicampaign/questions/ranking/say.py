@@ -200,7 +200,7 @@ def _of_none_judged(rankings: Sequence[Ranking]) -> Iterator[str]:
 
 
 def upper(text: str) -> str:
-    """With a capital, the rest as it is."""
+    """The text with its first letter a capital; the rest may be a name, and stays."""
     return text[:1].upper() + text[1:]
 
 
@@ -216,7 +216,7 @@ def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
 
 
 def _added_lines(rankings: Iterable[Ranking]) -> Iterator[str]:
-    """Of all pairs, where repeats were added after a report."""
+    """Lines on all pairs with repeats that were added after a report."""
     if added := added_text(pair for ranking in rankings for pair in ranking.pairs):
         yield f"{added}."
 
@@ -363,7 +363,7 @@ def disturbed_contestants(
 
 
 def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str]:
-    """Their medians with the ranges of the repeats.
+    """Disturbed contestants: their medians with the ranges of the repeats.
 
     A single run has no range.
     """

@@ -51,7 +51,7 @@ def contrast(pair: Pair, better: str = "", worse: str = "") -> str:
 
 
 def contrast_of(metric: Metric, better: str, worse: str, factor: float | None) -> str:
-    """The same of two names and how many times larger the larger value is."""
+    """``TCP takes 2.1 times as long as SHM``; ``factor``: the larger value by the smaller."""
     if not metric.lower_is_better:
         return f"{better} reaches {_amount(metric, factor)} {worse}"
     return f"{worse} {'takes' if _is_time(metric) else 'has'} {_amount(metric, factor)} {better}"

@@ -56,7 +56,7 @@ class ScalingPoint:
 
     @property
     def efficiency(self) -> float | None:
-        """Of the median."""
+        """The speed-up of the median, divided by that of ideal scaling."""
         return None if self.speed_up is None else self.speed_up / self.ideal
 
 
@@ -115,7 +115,7 @@ def _grows(tables: Sequence[Table]) -> bool:
 
 
 def _joined(label: str, tables: Sequence[Table]) -> Iterator[Table]:
-    """As one table what differs in its grid alone; of messages each for itself."""
+    """Tables of work that differ only in the grid as one; those of messages separately."""
     if len(tables) == 1:
         yield from tables
         return

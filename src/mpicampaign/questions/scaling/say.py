@@ -46,7 +46,7 @@ _DECLARED = {
 
 
 def scaling_answers(comparison: Comparison, kind: str, view: View) -> Iterator[Answer]:
-    """One for each metric and placement over the ranks."""
+    """An answer for each metric and placement over the ranks."""
     for one in scalings(comparison):
         if one.kind == kind:
             title, said = scaling_title(comparison, one), (_finding(one, view), scaling_sentence(one, view))

@@ -162,7 +162,7 @@ def without_twins(pairs: Iterable[tuple[Table, Row]]) -> list[tuple[Table, Row]]
 
 
 def _twins(table: Table, row: Row) -> tuple[object, ...]:
-    """The same for rows of trees that are the same."""
+    """A key that rows of trees share if two ranks make the trees one and the same."""
     alike = bool(table.useful and table.useful.wire) and row.ranks == 2
     return (table.benchmark, table.series, row.case, "" if alike else table.label, row.ranks)
 

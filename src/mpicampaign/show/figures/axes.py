@@ -48,7 +48,7 @@ class Panel:
         return self.places(self.shown(pairs))
 
     def shown(self, pairs: Iterable[Point]) -> list[Point]:
-        """Those pairs of values that the axes can show."""
+        """The pairs of values that the axes can show."""
         across, up = self.across.scale.shows, self.up.scale.shows
         return [(x, y) for x, y in pairs if across(x) and up(y)]
 

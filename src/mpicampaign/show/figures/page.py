@@ -52,7 +52,7 @@ class Area(NamedTuple):
 
 
 def outline(place: Area) -> list[Point]:
-    """Its sides as one line."""
+    """The four sides as one line."""
     left, bottom, right, top = place.left, place.bottom, place.right, place.top
     return [(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)]
 
@@ -114,7 +114,7 @@ class Page:
 
     @property
     def whole_height(self) -> float:
-        """With the title."""
+        """The height of the panel with its title."""
         return self.height + (TITLE if self.title else 0.0)
 
     def lines(

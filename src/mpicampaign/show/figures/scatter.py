@@ -78,7 +78,7 @@ def _draw_points(panel: Panel, members: Sequence[SystemResult], points: Sequence
 
 
 def _intervals(panel: Panel, point: ScatterPoint) -> Iterator[list[Point]]:
-    """Of both medians, where there are repeats."""
+    """The lines of the intervals of both medians; none for a single repeat."""
     if point.x.interval:
         ends = (point.x.interval.low, point.x.interval.high)
         yield panel.points((end, point.y.median) for end in ends)

@@ -151,7 +151,7 @@ def path_of(page: Page, line: Iterable[Point]) -> str:
 
 
 def _command(step: tuple[int, int]) -> str:
-    """Of a path: horizontal and vertical lines are shorter than others."""
+    """A path's command: horizontal and vertical lines are written shorter."""
     x, y = step
     return "l" if bool(x) == bool(y) else "h" if x else "v"
 

@@ -21,7 +21,7 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
 
 @cache
 def _widths() -> dict[str, dict[str, int]]:
-    """Of each weight: the widths of its signs (units of the font)."""
+    """For each weight, the widths of its characters (units of the font)."""
     widths: dict[str, dict[str, int]]
     widths = json.loads((FOLDER / "widths.json").read_text(encoding="utf-8"))
     return widths

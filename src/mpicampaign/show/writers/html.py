@@ -63,7 +63,7 @@ def _lines(parts: Iterable[str]) -> Markup:
 
 
 def _joined(between: str, parts: Iterable[str]) -> Markup:
-    """As the method of `Markup`, which makes a copy of each part."""
+    """Parts joined, those that are text escaped; `Markup.join` would copy each part."""
     return Markup(between.join([part if isinstance(part, Markup) else escape(part) for part in parts]))
 
 
@@ -185,7 +185,7 @@ class _Column(NamedTuple):
 
 
 def _column(grid: document.Grid, column: int) -> _Column:
-    """In comparisons, cells have roles of their own."""
+    """How a column is written: numbers to the right, but in comparisons, whose cells have roles."""
     number = _is_number(grid, column) and not grid.role.startswith("comparison")
     named = grid.label and column < len(grid.header)
     head = document.plain(grid.header[column]) if named else ""

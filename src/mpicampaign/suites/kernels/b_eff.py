@@ -84,7 +84,7 @@ def _check_patterns(frame: KernelFrame, rates: _Rates) -> None:
 
 
 def _check_rates(what: str, rows: list[Row], messages: int) -> None:
-    """Every method at every length as often, with the messages of the pattern."""
+    """Check that each method has as many rates at each length, with the messages of the pattern."""
     counts = Counter((row["method"], row["length"], row["repetition"]) for row in rows)
     wanted = math.prod(len({key[place] for key in counts}) for place in range(3))
     if not rows or len(counts) != wanted or len(rows) != wanted:
