@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Iterator
+from argparse import RawDescriptionHelpFormatter
+from functools import partial
 
 from mpicampaign import __version__
 from mpicampaign.cli.exit_status import MEANINGS
-from mpicampaign.cli.parser import COMMANDS, GROUPS, SUMMARY, _Subcommand, command_parser, subparsers
+from mpicampaign.cli.parser import GROUPS, SUMMARY, command_parser, subparsers
 
 _SPECIAL = {  # characters that roff would act on, or print as others
     "\\": r"\e",
@@ -19,6 +19,7 @@ _SPECIAL = {  # characters that roff would act on, or print as others
     "^": r"\(ha",
     "~": r"\(ti",
 }
+_WIDTH = 76  # columns of the help of a command
 _DESCRIPTION = (
     "A campaign file names systems, host groups, placements of ranks, and benchmarks. mpicampaign turns it "
     "into job scripts for a scheduler or this machine, runs them, and makes tables, figures and a report. "
@@ -32,7 +33,7 @@ _FILES = {
 
 
 def man_page() -> str:
-    """The page as roff for man(7), in ASCII."""
+    """The page as roff for man(7), in ASCII: the help of each command, as it is printed."""
     parsers = subparsers(command_parser())
     lines = [
         f'.TH MPICAMPAIGN 1 "" "mpicampaign {__version__}" "User Commands"',
@@ -43,7 +44,10 @@ def man_page() -> str:
     for title, commands in GROUPS.items():
         lines.append(f".SH {_roff(title.upper())}")
         for name in commands:
-            lines += _command(name, parsers[name])
+            parser = parsers[name]
+            parser.load_arguments()
+            parser.formatter_class = partial(RawDescriptionHelpFormatter, width=_WIDTH)
+            lines += [f".SS {name}", ".nf", *map(_roff, parser.format_help().splitlines()), ".fi"]
     lines.append(".SH EXIT STATUS")
     for status, meaning in MEANINGS.items():
         lines += [".TP", f".B {status}", _roff(meaning)]
@@ -51,29 +55,6 @@ def man_page() -> str:
     for path, about in _FILES.items():
         lines += [".TP", f".I {_roff(path)}", _roff(about)]
     return "\n".join(lines) + "\n"
-
-
-def _command(name: str, parser: _Subcommand) -> Iterator[str]:
-    """One subcommand: what it does, its arguments, and examples."""
-    module = parser.load_arguments()
-    yield f".SS {name}"
-    yield _roff(f"{COMMANDS[name]}.")
-    for action in parser._actions:
-        if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
-            text = action.help % {"default": action.default, "prog": "mpicampaign"}
-            yield from (".TP", _argument(action), _roff(text))
-    for command, effect in module.EXAMPLES:
-        yield from (".PP", rf"\fB{_roff(command)}\fR", ".br", _roff(effect))
-
-
-def _argument(action: argparse.Action) -> str:
-    r"""``\fB--option\fR \fINAME\fR``."""
-    value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
-    if action.choices and not action.metavar:
-        value = "|".join(map(str, action.choices))
-    values = " ".join(value) if isinstance(value, tuple) else value
-    names = ", ".join(rf"\fB{_roff(name)}\fR" for name in action.option_strings)
-    return " ".join(part for part in (names, rf"\fI{_roff(values)}\fR" if values else "") if part)
 
 
 def _roff(text: str) -> str:

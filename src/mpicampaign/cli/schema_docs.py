@@ -17,25 +17,6 @@ from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.report.columns import COLUMNS, results_schema
 
-MAP_SECTIONS = {"host_group": "A host group", "placement": "A placement", "rule": "A rule"}
-SECTIONS = (
-    "system",
-    "system_mpi",
-    "host_group",
-    "fabric",
-    "placement",
-    "benchmark",
-    "provider",
-    "matrix_entry",
-    "race",
-    "mpi",
-    "settings",
-    "reference",
-    "schedule",
-    "limit",
-    "against",
-    "alarm",
-)
 WIDTH = 138
 _OSU = "osu_"  # programs of OSU
 DOCUMENT_NAME = re.compile(r"docs/([\w-]+\.md)")  # in descriptions; beside these documents
@@ -54,10 +35,10 @@ def keys_document() -> str:
     """All keys of a campaign file and of an import's map as Markdown."""
     schema = campaign_schema()
     parts = [_INTRODUCTION, _keys(schema, schema)]
-    for name in SECTIONS:
-        entry = schema["$defs"][name]
-        about = "\n".join(_wrapped(entry["description"]))
-        parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema)]
+    for entry in schema["$defs"].values():
+        if "properties" in entry:
+            about = "\n".join(_wrapped(entry["description"]))
+            parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema)]
     return "\n".join([*parts, "## Built in\n", _builtin_text(), *_map_parts(), *_columns()])
 
 
@@ -66,8 +47,9 @@ def _map_parts() -> Iterator[str]:
     schema = map_schema()
     yield f"# Keys of an import's map\n\n{schema['description']} [import.md](import.md) explains them.\n"
     yield _keys(schema, schema)
-    for name, title in MAP_SECTIONS.items():
-        yield f"## {title}\n\n{_keys(schema['$defs'][name], schema)}"
+    for name, entry in schema["$defs"].items():
+        if "properties" in entry:
+            yield f"## A {name.replace('_', ' ')}\n\n{_keys(entry, schema)}"
     yield "## Labels\n\n" + _keys(schema["$defs"]["rule"]["properties"]["label"], schema)
     facts = FACTS | {f"{family}.NAME": meaning for family, meaning in FAMILIES.items()}
     rows = [line for name, meaning in facts.items() for line in _wrapped(f"- `{name}`: {meaning}", "  ")]
