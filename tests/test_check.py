@@ -199,7 +199,7 @@ matrix:
         (
             "{system: here}",
             "here",
-            ":8: host_groups.local: must be a mapping (found 'here')\n    write {system: …}\n",
+            ":8: host_groups.local: must be a mapping (found 'here')\n    write {system: …}, or",
         ),
         (
             "  local: {system: here}\n  blue",
@@ -209,7 +209,7 @@ matrix:
         (
             "exclusive: true",
             "exclusive: yes",
-            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')\n    write true",
+            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')",
         ),
         (
             "  - host_groups: [local, blue]",

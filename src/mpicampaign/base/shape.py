@@ -202,10 +202,11 @@ def _type_hint(value: Any, names: list[str], schema: Schema) -> str:
     """What to do about a value of another type."""
     if isinstance(value, list | dict):
         return _nesting_hint(value, names)
-    if isinstance(value, str):
-        return _text_hint(value, names, schema)
     if "object" in names:
-        return f"write {_outline(schema)}, or its keys below, indented further"
+        required = ", ".join(f"{name}: …" for name in schema.get("required", ["KEY"]))
+        return f"write {{{required}}}, or its keys below, indented further"
+    if isinstance(value, str):
+        return _number_hint(value) if {"integer", "number"} & {*names} else ""
     if "string" not in names:
         return ""
     if value is None:
@@ -221,23 +222,9 @@ def _nesting_hint(value: list[Any] | dict[str, Any], names: list[str]) -> str:
     return "one - or one pair of [ ] too many" if isinstance(value, list) else ""
 
 
-def _text_hint(value: str, names: list[str], schema: Schema) -> str:
-    if "boolean" in names:
-        meant = {"yes": "true", "on": "true", "no": "false", "off": "false"}.get(value.lower(), value.lower())
-        return f"write {meant}, without quotes" if meant in ("true", "false") else ""
-    if "object" in names:
-        return f"write {_outline(schema)}"
-    return _number_hint(value) if {"integer", "number"} & {*names} else ""
-
-
 def _number_hint(value: Any) -> str:
     match = isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
     return "write it without quotes" if match else ""
-
-
-def _outline(schema: Schema) -> str:
-    """``{system: …}``: a mapping with the keys that it must have."""
-    return f"{{{', '.join(f'{name}: …' for name in schema.get('required', ['KEY']))}}}"
 
 
 def either(names: list[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.errors import UserError, did_you_mean
-from mpicampaign.base.reference import Reference, load_reference, reference_names
+from mpicampaign.base.errors import did_you_mean
+from mpicampaign.base.reference import load_reference, reference_names
 from mpicampaign.base.yaml_lines import Key, shown
 
 if TYPE_CHECKING:
@@ -28,18 +28,10 @@ def check_reference_choices(notes: Notes) -> None:
 
 
 def _check_choice(key: Key, name: str, notes: Notes) -> None:
-    try:
-        reference = load_reference(name)
-    except UserError as error:
-        for problem in error.problems:
-            notes.add((*key, "name"), f"this reference is damaged: {problem}", shown(name))
-        return
-    _check_names((*key, "host_groups"), {value.host_group for value in reference.values}, reference, notes)
-    _check_names((*key, "placements"), {value.placement for value in reference.values}, reference, notes)
-
-
-def _check_names(key: Key, known: set[str], reference: Reference, notes: Notes) -> None:
-    for item, value in notes.document.items(key):
-        if value not in known:
-            message = f"{reference.name} has no values for {shown(value)}"
-            notes.add(item, message, "", did_you_mean(str(value), known))
+    reference = load_reference(name)
+    for part in ("host_groups", "placements"):
+        known = {getattr(value, part.removesuffix("s")) for value in reference.values}
+        for item, wanted in notes.document.items((*key, part)):
+            if wanted not in known:
+                message = f"{name} has no values for {shown(wanted)}"
+                notes.add(item, message, "", did_you_mean(str(wanted), known))
