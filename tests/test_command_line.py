@@ -116,11 +116,8 @@ def test_status_is_watched_until_no_run_is_active(
         ("import raw --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
         ("report --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
         ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
-        (
-            "run mine.yaml --profile cluster",
-            "--profile cluster: run takes no options for Snakemake\n    the campaign file names",
-        ),
-        ("run mine.yaml -- --cores 1", "-- --cores 1: run takes no options for Snakemake"),
+        ("run mine.yaml --profile cluster", "run: no option --profile\n    for Snakemake: snakemake --prof"),
+        ("run mine.yaml -- --cores 1", "run: no option --cores\n    for Snakemake: snakemake --profile"),
         ("--versoin", "no option --versoin\n    did you mean '--version'?"),
         ("--placement TCP plan", "no option --placement\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.plan_file import no_results
 from mpicampaign.base.records import Record
-from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.campaign_argument import add_campaign, add_results, check_results
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.output import print_lines, say
 
@@ -26,7 +26,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The results to pack, and the bundle to write."""
     add_campaign(parser, system=False)
-    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
+    add_results(parser)
     parser.add_argument("-o", "--output", type=Path, help="default: CAMPAIGN.tar.gz, here")
 
 

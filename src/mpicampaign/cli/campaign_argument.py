@@ -25,6 +25,11 @@ def add_campaign(parser: argparse.ArgumentParser, *, system: bool = True) -> Non
         )
 
 
+def add_results(parser: argparse._ActionsContainer) -> None:
+    """A folder of results, which takes the place of the campaign file; see `results_of`."""
+    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
+
+
 def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
     """Make ``options.campaign`` the campaign file, given as argument or by ``--campaign``, or the default.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
-from mpicampaign.cli.campaign_argument import add_campaign, check_results, results_of
+from mpicampaign.cli.campaign_argument import add_campaign, add_results, check_results, results_of
 from mpicampaign.cli.options import add_names
 from mpicampaign.cli.output import print_lines
 from mpicampaign.show.writer import DataWriter, format_names, writer
@@ -38,7 +38,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, the part of its history to show, and the format."""
     add_campaign(parser, system=False)
-    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
+    add_results(parser)
     add_filters(parser)
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--format", choices=format_names(), default="terminal")

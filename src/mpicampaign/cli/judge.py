@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli import exit_status
-from mpicampaign.cli.campaign_argument import add_campaign, results_of
+from mpicampaign.cli.campaign_argument import add_campaign, add_results, results_of
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
 from mpicampaign.cli.output import print_lines
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--reframe", action="store_true", help="as a YAML file of references for ReFrame's tests"
     )
-    only.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, instead of a campaign file")
+    add_results(only)
     add_filters(only)
 
 

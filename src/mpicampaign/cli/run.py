@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.judge import check_limits
@@ -42,6 +40,8 @@ EXAMPLES = (
     ),
     ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing runs"),
 )
+_SNAKEMAKE = "for Snakemake: snakemake --profile cluster --config campaign=FILE"
+REMOVED = {"--profile": _SNAKEMAKE, "--cores": _SNAKEMAKE}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-report", action="store_true", help="measure only; make no tables and no report")
     parser.add_argument("--dry-run", action="store_true", help="say what would run; run nothing")
     add_verbose(parser, "show what the compiler prints, too")
-    parser.add_argument("--profile", help=SUPPRESS)
-    parser.set_defaults(passed_on=[])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +65,6 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.run.new_runs import alone_lines, note_request, request_text
     from mpicampaign.run.set_aside import set_aside_faulty
 
-    _check_former_options(options)
     prepared, again = prepared_with_only(options)
     request = None
     if options.again:
@@ -159,13 +156,3 @@ def answer(folder: Path, title: str) -> list[str]:
     summary = folder / "tables" / "summary.txt"
     head = summary.read_text(encoding="utf-8").partition("\n\n")[0] if summary.is_file() else ""
     return [" ".join(line for line in head.splitlines() if line != title)] if head else []
-
-
-def _check_former_options(options: argparse.Namespace) -> None:
-    """Refuse what was passed on to Snakemake, which this command does not start any more."""
-    if options.profile is None and not options.passed_on:
-        return
-    given = f"--profile {options.profile}" if options.profile else "-- " + " ".join(options.passed_on)
-    hint = "the campaign file names the scheduler; for Snakemake's options call it: "
-    hint += f"snakemake --profile cluster --config campaign={options.campaign}"
-    raise UserError(Problem("run takes no options for Snakemake", key=given, hint=hint))
