@@ -168,7 +168,7 @@ def test_edited_marks_are_refused(table: Path) -> None:
     text = crontab.block(schedule(HOUR), SCRIPT).replace("# end", "# END") + "0 1 * * * backup\n"
     table.write_text(text)
     for change in (lambda: crontab.install(schedule(HOUR), SCRIPT), lambda: crontab.remove(SCRIPT)):
-        with pytest.raises(UserError, match=r"marks .* were edited\n    crontab -e"):
+        with pytest.raises(UserError, match=r"lines that mark .* were edited\n    crontab -e"):
             change()
     assert table.read_text() == text
 

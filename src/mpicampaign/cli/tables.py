@@ -51,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to show, and how."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
-    parser.add_argument("--format", choices=(*format_names(), *format_names(exports)), default="terminal")
+    parser.add_argument(
+        "--format", choices=(*format_names(), *format_names(exports.__path__)), default="terminal"
+    )
     add_selection(parser)
     add_by(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 
 from mpicampaign.show import writers
 from mpicampaign.show.document import Grid, Node
@@ -34,9 +33,9 @@ class DataWriter:
 Writer = TextWriter | DataWriter
 
 
-def format_names(package: ModuleType = writers) -> tuple[str, ...]:
-    """The names of all formats of tables, or of exports; none is loaded."""
-    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__)))
+def format_names(folders: Iterable[str] = writers.__path__) -> tuple[str, ...]:
+    """The names of all formats, by the modules of a package's folders; none is loaded."""
+    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(folders)))
 
 
 def writer(name: str) -> Writer:

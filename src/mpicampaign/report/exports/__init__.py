@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,5 +22,5 @@ class ExportWriter:
 
 def export_writer(name: str) -> ExportWriter | None:
     """The writer of a format; ``None`` of one of tables."""
-    found = load(__name__, name) if name in format_names(sys.modules[__name__]) else None
+    found = load(__name__, name) if name in format_names(__path__) else None
     return found if isinstance(found, ExportWriter) else None
