@@ -7,17 +7,22 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _received: list[int] = []
+_passes_on: list[bool] = []  # whether our children get the signal, too
 
 
-def end_in_order() -> None:
+def end_in_order(*, pass_on: bool = False) -> None:
     """Make the first of these signals raise KeyboardInterrupt and set this process's exit status.
 
-    A signal that is ignored stays ignored, as with nohup.
+    A signal that is ignored stays ignored, as with nohup. ``pass_on``: our children get it, too. Snakemake
+    waits for its commands: a signal to it alone would be heeded when the last run has ended.
     """
+    _passes_on[:] = [True] * pass_on
     if threading.current_thread() is not threading.main_thread():
         return  # only the main thread may set handlers
     if sys.excepthook is not _without_traceback:
@@ -39,8 +44,21 @@ def end_at_once() -> None:
 
 def _interrupt(number: int, _: object) -> None:
     _received.append(number)
+    for child in _children() if _passes_on else ():
+        with suppress(OSError):
+            os.kill(child, number)
     if len(_received) == 1:  # a second one would interrupt the clean-up
         raise KeyboardInterrupt
+
+
+def _children() -> list[int]:
+    """The process ids of our children, by the kernel's list of processes."""
+    children = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            parent = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[1]
+            children += [int(stat.parent.name)] * (int(parent) == os.getpid())
+    return children
 
 
 def signalled() -> int:
