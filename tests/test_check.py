@@ -209,7 +209,7 @@ matrix:
         (
             "exclusive: true",
             "exclusive: yes",
-            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')",
+            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')\n    write true, without",
         ),
         (
             "  - host_groups: [local, blue]",
@@ -288,6 +288,31 @@ def test_nodes_to_be_measured_again_are_planned_and_no_refused_call_begins_them(
     assert not (desk.folder / "results").exists()
 
 
+def test_errors_in_limits_are_reported_with_all_others(desk: Desk) -> None:
+    """Also with one that only the results show: they are of another campaign file."""
+    limits = "expect:\n- {benchmark: osu_bw, metric: latncy, at_most: 2 us}\n"
+    limits += "- {benchmark: mine, metric: latency at 0 B, at_most: 2 parsec}\n"
+    status, shown = desk.call("check", CAMPAIGN.replace("[SHM, SHM-1]", "[SHM-7]") + limits)
+    assert status == 2 and shown.startswith("mpicampaign: 3 errors\n")
+    for words in (
+        "no placement 'SHM-7'",
+        "can have this metric (found latncy)",
+        "'2 parsec' is not a quantity",
+    ):
+        assert words in shown
+    (desk.folder / "results/c").mkdir(parents=True)
+    (desk.folder / "first.yaml").write_text(CAMPAIGN)
+    (desk.folder / "results/c/plan.json").write_text(json.dumps({"campaign_file": "../../first.yaml"}))
+    shown = desk.call("check", CAMPAIGN + limits.replace("parsec", "us"))[1]
+    assert "of another campaign file" in shown and "(found latncy)" in shown
+
+
+def test_where_a_program_is_missing_a_run_says_how_to_give_it(desk: Desk) -> None:
+    status, shown = desk.call("run", CAMPAIGN.replace("      - osu_bw\n      - there\n", ""))
+    assert status == 2 and "no run can be made here: IMB-MPI1 is not at /no/such/folder" in shown
+    assert "\n    put the program there, or give its path: " in shown and "--system" not in shown
+
+
 def test_check_counts_what_this_machine_cannot_make_and_says_why(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,6 +331,11 @@ def test_check_counts_what_this_machine_cannot_make_and_says_why(
     assert status == 0
     assert "warning: SHM-2: 4 of 8 runs cannot be made here: needs 2 cores on 2 sockets; " in shown
     assert "offers 1 socket and 2 cores" in shown and "  4 runs can be made here\n" in shown
+    shown = desk.call("plan", (desk.folder / "c.yaml").read_text())[1]
+    assert "\n4 runs here, 4 still to be done" in shown and "SHM-2: 4 of 8 runs cannot be made here" in shown
+    data = json.loads(desk.call("plan", (desk.folder / "c.yaml").read_text(), "--json")[1])
+    assert (len(data["runs"]), data["runs_possible"]) == (8, 4)
+    assert "; at most " in shown and f"at most {data['node_hours'] / 2:.2f}, then " in shown
     text = text.replace("mpi: own}", "mpi: own, modules: [no-such-module]}")
     shown = desk.call("check", text.replace("\nmatrix", "\nrepeats: 4\nmatrix"))[1]
     assert shown.count("4 of 8 runs cannot be made here: not run: module load no-such-module failed") == 2

@@ -234,6 +234,9 @@ def test_what_a_busy_machine_did_not_let_run_is_no_failure() -> None:
     assert run_counts(comparison.records) == {"verified": 3, "stopped": 1, "missing": 1}
     text = " ".join(summary(comparison).notices)
     assert "1 run was stopped by the time limit while others used the CPUs." in text
+    assert "raise time_limit" not in text
+    always = " ".join(summary(compare([replace(stopped, repeat=1), stopped, missing])).notices)
+    assert "used the CPUs. Every run of " in always and "raise time_limit" in always
     assert "Not made: 1 of 5 planned runs (not run yet); the same command makes them" in text
     assert "failed" not in text
     assert f"stopped while busy: {why}" in to_terminal(comparison).replace("\n    ", " ")

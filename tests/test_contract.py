@@ -19,7 +19,7 @@ from test_campaign_file import load
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
 from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
-from mpicampaign.cli.judge import check_limits
+from mpicampaign.cli.limits import check_limits
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import dimension_named
 from mpicampaign.questions.limits.find import (

@@ -64,7 +64,7 @@ def stand_in(folder: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class Frozen(ProjectCopy):
-    """A copy of the project where each machine plans alike."""
+    """A copy of the project where each machine plans alike: without bash no machine says what it lacks."""
 
     @property
     def environment(self) -> dict[str, str]:

@@ -14,8 +14,10 @@ from unittest.mock import ANY
 import pytest
 from printed_outputs import imb
 
+from mpicampaign.base import places
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import OK, read_records
+from mpicampaign.cli import main
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports import importing
@@ -71,6 +73,27 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
     account = take(tmp_path, folder, text=draft_map([folder], "raw"))
     runs = [(label.placement, label.repeat) for label in account.labels]
     assert sorted(runs) == [(name, number) for name in ("raw-barrier", "raw-loop") for number in (1, 2, 3)]
+
+
+def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without any output no map is written."""
+    write(tmp_path, a__out="")
+    (tmp_path / "none").mkdir()
+    (tmp_path / "clone").mkdir()
+    for name in ("templates", "reference", "workflow", "kernels"):
+        (tmp_path / "clone" / name).symlink_to(places.shipped(name))
+    monkeypatch.setattr(places, "_CLONE", tmp_path / "clone")
+    monkeypatch.setattr(places, "_beside", [])
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", "none"]) == 2
+    assert "none: no output of a benchmark is there; no map is written" in capsys.readouterr().err
+    assert main(["import", "raw"]) == 0
+    assert [path.name for path in tmp_path.glob("*.yaml")] == ["raw-map.yaml"]
+    assert (tmp_path / "results/raw/records.jsonl").exists() and not (tmp_path / "clone/results").exists()
+    assert main(["import", "raw"]) == 2
+    assert "'mpicampaign import raw --map raw-map.yaml' imports with it" in capsys.readouterr().err
 
 
 def test_a_script_is_no_failed_run(tmp_path: Path) -> None:

@@ -198,6 +198,12 @@ def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Mis
         yield _Misfit(key, _LIMITS[keyword].format(expected), shown(value))
 
 
+_BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "on"), "write true, without quotes"),
+    **dict.fromkeys(("false", "no", "off"), "write false, without quotes"),
+}
+
+
 def _type_hint(value: Any, names: list[str], schema: Schema) -> str:
     """What to do about a value of another type."""
     if isinstance(value, list | dict):
@@ -205,6 +211,8 @@ def _type_hint(value: Any, names: list[str], schema: Schema) -> str:
     if "object" in names:
         required = ", ".join(f"{name}: …" for name in schema.get("required", ["KEY"]))
         return f"write {{{required}}}, or its keys below, indented further"
+    if isinstance(value, str) and "boolean" in names:
+        return _BOOLEANS.get(value.lower(), "")
     if isinstance(value, str):
         return _number_hint(value) if {"integer", "number"} & {*names} else ""
     if "string" not in names:

@@ -50,6 +50,20 @@ def load_campaign(path: Path) -> Campaign:
     UserError
         with every error in the file and in those that it includes.
     """
+    campaign, problems = read_campaign(path)
+    if problems:
+        raise UserError(problems)
+    return campaign
+
+
+def read_campaign(path: Path) -> tuple[Campaign, list[Problem]]:
+    """The campaign of a file, as complete as its data, and every error in it by file and line.
+
+    Raises
+    ------
+    UserError
+        for a file that is not there, empty, or no campaign file.
+    """
     _check_is_there(path)
     written = read_with_includes(path)
     if not written.data and not written.problems:
@@ -78,9 +92,8 @@ def load_campaign(path: Path) -> Campaign:
 
         check_reference_choices(notes)
     problems = dict.fromkeys([*document.problems, *shape, *values.problems, *notes.problems])
-    if problems:
-        raise UserError(sorted(problems, key=lambda problem: (problem.file, problem.line or 0)))
-    return replace(campaign, warnings=notes.warnings)
+    in_order = sorted(problems, key=lambda problem: (problem.file, problem.line or 0))
+    return replace(campaign, warnings=notes.warnings), in_order
 
 
 def _check_is_there(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.cli.judge import check_limits
+from mpicampaign.cli.limits import check_limits
 from mpicampaign.cli.options import add_json, prepared_of
 from mpicampaign.cli.output import print_lines
 
@@ -62,7 +62,7 @@ def _checked(options: argparse.Namespace) -> tuple[Prepared, list[str], int]:
     from mpicampaign.campaign.repeats import too_few
     from mpicampaign.jobs.plan_text import absent_programs, not_available_text, warnings_text
     from mpicampaign.jobs.prepare import check_caps
-    from mpicampaign.run.lacking import lacks_of
+    from mpicampaign.run.lacking import lacks_of, lacks_text
 
     prepared = prepared_of(options)
     campaign, plan = prepared.campaign, prepared.plan
@@ -72,8 +72,5 @@ def _checked(options: argparse.Namespace) -> tuple[Prepared, list[str], int]:
     lacks, runs = lacks_of(prepared), len(plan.runs)
     doubts = [*campaign.warnings, *too_few(campaign), *absent_programs(plan, campaign)]
     of_plan = (line.removeprefix("warning: ") for line in warnings_text(plan))
-    lines = (
-        f"{lack.placement}: {lack.runs} of {runs} runs cannot be made here: {lack.why}" for lack in lacks
-    )
-    warnings = [*map(str, doubts), *of_plan, *not_available_text(plan), *lines]
-    return prepared, warnings, runs - sum(lack.runs for lack in lacks)
+    warnings = [*map(str, doubts), *of_plan, *not_available_text(plan), *lacks_text(lacks, runs)]
+    return prepared, warnings, runs - sum(len(lack.runs) for lack in lacks)

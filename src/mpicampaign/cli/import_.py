@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _drafted(folders: list[Path]) -> Path:
     """A new map for the outputs in the folders."""
     from mpicampaign.base.files import write_whole
+    from mpicampaign.base.places import work_beside
     from mpicampaign.imports.draft import draft_map, usable_name
 
     if not folders:
@@ -42,9 +44,11 @@ def _drafted(folders: list[Path]) -> Path:
     name = usable_name(first.stem if first.is_file() else first.name)
     file = Path(f"{name}-map.yaml")
     if file.exists():
-        hint = f"--map {file} uses it; remove it for a new draft"
+        given = shlex.join(["mpicampaign", "import", *map(str, folders), "--map", str(file)])
+        hint = f"'{given}' imports with it; remove it for a new draft"
         raise UserError(Problem("this map is there already", str(file), hint=hint))
     write_whole(file, draft_map(folders, name))
+    work_beside(file)
     print_lines(f"no --map: {file} is a draft and is used; check its names, then give --map {file}")
     return file
 

@@ -12,6 +12,7 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli import exit_status
 from mpicampaign.cli.campaign_argument import add_campaign, add_results, results_of
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
+from mpicampaign.cli.limits import check_limits
 from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
@@ -130,43 +131,6 @@ def _judge(options: argparse.Namespace) -> int:
     if FAILED in outcomes:
         return exit_status.FAILED
     return exit_status.UNDECIDED if UNDECIDED in outcomes else exit_status.DONE
-
-
-def check_limits(campaign: Campaign) -> None:
-    """Refuse limits of metrics that no run of their benchmark can have, or in a unit that theirs is not in.
-
-    Raises
-    ------
-    UserError
-        with all of them.
-    """
-    if not campaign.expect:
-        return
-    from mpicampaign.base.expectation import limit_value
-    from mpicampaign.base.records import defined_name
-    from mpicampaign.compare.metrics import dimension_named
-
-    benchmarks = {defined_name(name): benchmark for name, benchmark in campaign.benchmarks.items()}
-    problems: list[Problem] = []
-    for number, limit in enumerate(campaign.expect):
-        benchmark = benchmarks[limit.benchmark]
-        metrics = {name: (metric.unit, metric.better) for name, metric in benchmark.metrics.items()}
-        dimension = dimension_named(benchmark.suite, metrics, limit.metric)
-        if dimension is None:
-            known = ", ".join(metrics) or "latency at 0 B, maximum bandwidth"
-            hint = f"such as {known}; 'mpicampaign tables {campaign.file} --list' names those of results"
-            message, key = f"no run of {limit.benchmark} can have this metric", ("expect", number, "metric")
-            problems.append(campaign.document.problem(key, message, limit.metric, hint))
-            continue
-        if limit.against is None:
-            side = "at_most" if limit.at_most else "at_least"
-            try:
-                limit_value(getattr(limit, side), dimension.si_unit)
-            except ValueError as error:
-                message = f"{limit.metric}: {error}"
-                problems.append(campaign.document.problem(("expect", number, side), message))
-    if problems:
-        raise UserError(problems)
 
 
 def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:

@@ -60,10 +60,18 @@ def prepared_of(options: argparse.Namespace, wanted: Sequence[NodeAgain] = ()) -
 
     ``wanted``: nodes that it measures again.
     """
+    from mpicampaign.base.errors import UserError
+    from mpicampaign.cli.limits import limit_problems_beside
     from mpicampaign.run.conditions import prepare_with_results
 
     selection = selection_of(options)
-    return prepare_with_results(options.campaign, options.system, selection=selection, wanted=wanted)
+    try:
+        return prepare_with_results(options.campaign, options.system, selection=selection, wanted=wanted)
+    except UserError as error:
+        if more := limit_problems_beside(error.problems, options.campaign):
+            problems = sorted([*error.problems, *more], key=lambda problem: (problem.file, problem.line or 0))
+            raise UserError(problems) from None
+        raise
 
 
 def add_only(parser: argparse.ArgumentParser) -> None:

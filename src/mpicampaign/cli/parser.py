@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from mpicampaign import __version__
 from mpicampaign.base.errors import Problem, UserError, suggestion
 from mpicampaign.base.places import shipped, work_beside
-from mpicampaign.cli.campaign_argument import name_campaign
+from mpicampaign.cli.campaign_argument import CAMPAIGN, name_campaign
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
 from mpicampaign.cli.options import LIST
 
@@ -147,8 +147,8 @@ class _Subcommand(argparse.ArgumentParser):
         if passed_on:
             options.passed_on = passed_on
         name_campaign(options, hint)
-        if file := getattr(options, "map", None) or getattr(options, "campaign", None):
-            work_beside(file)
+        # what takes no file has its results as a file in the current folder
+        work_beside(getattr(options, "map", None) or getattr(options, "campaign", None) or CAMPAIGN)
         return options, []
 
     def error(self, message: str) -> NoReturn:

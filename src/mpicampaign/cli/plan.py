@@ -35,15 +35,19 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
+    from mpicampaign.run.lacking import lacks_of, lacks_text
     from mpicampaign.run.new_runs import alone_lines
 
     prepared, _ = prepared_with_only(options)
     faults = _faults(prepared)
-    pending = len(prepared.pending) + len(faults)
+    lacks = lacks_of(prepared)
+    lacking = {run.identity for lack in lacks for run in lack.runs}
+    pending = len(prepared.pending) - len(lacking) + len(faults)
     again = [f"to be run again: {run.label}: {fault.reason}" for run, fault in faults]
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
-    print_lines(plan_text(plan, pending, prepared.campaign.node_hours_cap))
+    print_lines(plan_text(plan.without(lacking), pending, prepared.campaign.node_hours_cap))
+    print_lines(*(f"warning: {line}" for line in lacks_text(lacks, len(plan.runs))))
     more = (*doubts(prepared), *again, *beside(prepared), *alone_lines(prepared))
     print_lines(*_sights(prepared))
     print_lines(limits_text(prepared.campaign), *more)
@@ -93,6 +97,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     from mpicampaign.cli.json_output import blocks_data, campaign_data, run_data
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
+    from mpicampaign.run.lacking import lacks_of
 
     prepared, _ = prepared_with_only(options)
     again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]
@@ -112,6 +117,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
             }
             for run in prepared.selected
         ],
+        "runs_possible": len(plan.runs) - sum(len(lack.runs) for lack in lacks_of(prepared)),
         "blocks": blocks_data(prepared),
         "to_be_run_again": again,
         "node_hours": plan.node_seconds / 3600,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
-from mpicampaign.cli.judge import check_limits
+from mpicampaign.cli.limits import check_limits
 from mpicampaign.cli.options import (
     add_names,
     add_only,

@@ -17,9 +17,12 @@ from typing import NamedTuple
 
 import yaml
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.ledger import REFUSED
 from mpicampaign.imports.map_file import ImportMap, LabelRule
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.reading import is_aborted
@@ -58,13 +61,19 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
     Raises
     ------
     UserError
-        when a folder does not exist.
+        when a folder does not exist, or the folders hold no output.
     """
     general = {"system": name, "host_group": "all", "benchmark": "{benchmark}"}
     with tempfile.TemporaryDirectory() as trial:
         rule = LabelRule(label={**general, "placement": "all"})
         any_map = ImportMap(name=name, campaign=name, rules=(rule,))
-        entries = import_folders(folders, any_map, Path(trial)).entries
+        account = import_folders(folders, any_map, Path(trial))
+    if not account.labels:
+        refused = (f"{printable(entry.place)}: {entry.reason}" for entry in account.of_role(REFUSED))
+        hint = next(refused, "give the folder with the raw outputs")
+        folder = printable(str(folders[0]))
+        raise UserError(Problem("no output of a benchmark is there; no map is written", folder, hint=hint))
+    entries = account.entries
     facts = [entry.facts for entry in entries if entry.facts]
     alike = _all_alike([output for output in facts if not SUITES[output["suite"]].labels])
     rules = [*_rules_by_facts(facts), {"label": general}, *_rules_by_path(alike)]

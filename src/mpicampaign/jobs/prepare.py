@@ -256,6 +256,8 @@ def check_runs(prepared: Prepared) -> None:
     if not prepared.selected:
         plan = selected_plan(prepared.plan, prepared.selection)
         here = "give --system NAME, or call report for the results of other machines"
+        if any(planned.absent and planned.case.system in plan.systems for planned in plan.cases):
+            here = "put the program there, or give its path: provider: {kind: path, location: FILE}"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
     in_parts = [run for run in prepared.pending if run.part and not run.job.keeps_nodes]

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED, Record
 from mpicampaign.base.text import clip, counted, listed, visible
 from mpicampaign.compare.findings import STOPPED
 from mpicampaign.compare.tables import Comparison
@@ -102,7 +103,7 @@ def _notices(comparison: Comparison) -> Iterator[Notice]:
         (f"CPUs {states.headline}" if states.names else "CPUs move", runs.state_texts(comparison)),
         ("unlike nodes", configuration_lines(comparison.configurations)),
         ("tuning cliffs", runs.cliffs(comparison)),
-        (f"{counts.get(STOPPED)} stopped", _stopped(counts.get(STOPPED, 0))),
+        (f"{counts.get(STOPPED)} stopped", _stopped(records)),
         ("not read", runs.not_read(records)),
         ("not made", runs.not_made(records)),
         ("not tested", _untested(comparison)),
@@ -122,9 +123,13 @@ def _notices(comparison: Comparison) -> Iterator[Notice]:
         yield Notice(mark, (*few, *([more] if len(absent) > runs.NAMED else [])))
 
 
-def _stopped(count: int) -> Iterator[str]:
-    if count:
+def _stopped(records: Sequence[Record]) -> Iterator[str]:
+    if count := sum(run.stopped for run in records):
         yield f"{runs.were(count)} stopped by the time limit while others used the CPUs."
+    made = grouped((run for run in records if run.status in (OK, FAILED)), lambda run: run.case)
+    if always := [case for case, of_case in made.items() if all(run.stopped for run in of_case)]:
+        more = f" and of {counted(len(always) - 1, 'more case')}" if always[1:] else ""
+        yield f"Every run of {always[0]}{more} was: if a quiet machine does not help, raise time_limit."
 
 
 def _untested(comparison: Comparison) -> Iterator[str]:

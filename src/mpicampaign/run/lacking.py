@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.commands import SECONDS
@@ -17,11 +16,19 @@ if TYPE_CHECKING:
 
 
 class Lack(NamedTuple):
-    """Runs of a placement that cannot be made here: how many without a result, and why, in one line."""
+    """Runs of a placement without a result that cannot be made here, and why, in one line."""
 
     placement: str
-    runs: int
+    runs: tuple[Run, ...]
     why: str
+
+
+def lacks_text(lacks: Sequence[Lack], planned: int) -> list[str]:
+    """How many of the planned runs cannot be made here, a line for each placement and reason."""
+    return [
+        f"{lack.placement}: {len(lack.runs)} of {planned} runs cannot be made here: {lack.why}"
+        for lack in lacks
+    ]
 
 
 def lacks_of(prepared: Prepared, ask: Callable[[Run], str] | None = None) -> list[Lack]:
@@ -31,7 +38,7 @@ def lacks_of(prepared: Prepared, ask: Callable[[Run], str] | None = None) -> lis
     """
     ask = ask or _asked
     reasons: dict[tuple[object, ...], str] = {}
-    lacking = Counter[tuple[str, str]]()
+    lacking: dict[tuple[str, str], list[Run]] = {}
     for run in prepared.pending:
         if not run.job.system.local:
             continue
@@ -44,8 +51,8 @@ def lacks_of(prepared: Prepared, ask: Callable[[Run], str] | None = None) -> lis
         if shape not in reasons:
             reasons[shape] = ask(run)
         if why := reasons[shape]:
-            lacking[run.case.placement, why] += 1
-    return [Lack(placement, runs, why) for (placement, why), runs in lacking.items()]
+            lacking.setdefault((run.case.placement, why), []).append(run)
+    return [Lack(placement, tuple(runs), why) for (placement, why), runs in lacking.items()]
 
 
 def _asked(run: Run) -> str:
