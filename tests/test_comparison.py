@@ -41,7 +41,7 @@ from mpicampaign.questions.own.find import own_against_others
 from mpicampaign.questions.own.say import own_legend, own_lines
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
 from mpicampaign.questions.two_sides.find import Both, Side, two_sides
-from mpicampaign.questions.two_sides.say import lead, two_sides_document
+from mpicampaign.questions.two_sides.say import lead, two_sides_data, two_sides_document
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report
@@ -227,6 +227,21 @@ def test_a_few_repeats_tell_nothing(repeats: int) -> None:
     assert ("In brackets" in text) == ("[" in text)
 
 
+@pytest.mark.parametrize(("shared", "said"), [(3, "over the 2 sizes of both"), (0, "")])
+def test_a_maximum_is_compared_over_the_sizes_of_both(shared: int, said: str) -> None:
+    """The larger sizes of the one are no gain; where no size is of both, nothing is compared."""
+    sizes = (0, 1, 1024, 1 << 20)
+    table = make.pingpong(1e-6, sizes=sizes[:shared] or (2, 4))
+    short = [replace(run, series=(table,)) for run in side("B", 1, 9).records]
+    full = [replace(run, series=(make.pingpong(1e-6, sizes=sizes),)) for run in side("A", 1, 4).records]
+    sides = two_sides(Side("A", full), Side("B", short), (), OBSERVED, NAMES)
+    text = writer("markdown").write(two_sides_document(sides, {}))
+    maxima = [one.ratio for one in sides.both if one.metric.name == "maximum bandwidth"]
+    assert maxima == ([pytest.approx(1)] if shared else []) and said in text
+    assert ("maximum bandwidth: no message size is of both" in text) != bool(shared)
+    assert said in str(two_sides_data(sides, {}).lines)
+
+
 def test_the_only_systems_of_two_sites_are_compared_whatever_their_names() -> None:
     other = side("B", 2, 9, system="t")
     lacks = replace(CASE, placement="TCP", system="t")
@@ -310,7 +325,11 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
     assert re.search(r"latency at 1 B \(µs\) 1\.5\S* \[1\.5\S+ 1\.54\S* 3\.0\S* \[.*?\] 1\.98 apart", said), (
         said
     )
-    assert "Not tested: measured one after the other" in said and "run mine.yaml --again A,B" in said
+    assert (
+        "Not tested: measured one after the other" in said
+        and "list in `parameters`" in said
+        and "A,B" not in said
+    )
     assert "on disk, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
     assert "arguments: -i1 → -i3" in compared("2026-11-01", "mine.yaml")[1]
     assert compared("mine")[1] == said
@@ -329,4 +348,5 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
         run.rename(folder / "runs/blue/TCP/latency/earlier" / f"{run.name}-1")
     status, said = compared("mine.yaml")
     assert status == 0 and "another program or library" in said and " 0.669 apart" in said
+    assert "run mine.yaml --again A,B" in said
     assert "build of the program bbbbbbbbbbbb aaaaaaaaaaaa" in said

@@ -107,6 +107,16 @@ def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
     ]
 
 
+def test_a_sweep_that_ends_at_small_messages_has_no_peak() -> None:
+    small = [replace(run, series=(make.pingpong(1.31e-6, 2.25e10, (0, 8, 1024)),)) for run in runs()]
+    comparison = compare(small)
+    besides = beside_public(comparison)
+    assert [group.first.metric.name for group in alike(besides)] == ["latency"]
+    assert [*shares(comparison, besides)] == []
+    [line] = not_compared(comparison, besides)
+    assert "no peak bandwidth, as their messages end below 1 MiB" in line
+
+
 def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
     comparison = compare(runs())
     found = beside_public(comparison)

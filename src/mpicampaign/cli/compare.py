@@ -286,7 +286,7 @@ def _of_history(sides: TwoSides, then: _Source, now: _Source) -> Iterator[tuple[
 
     curves = grouped(overview(folder).curves, _key)
     for number, both in enumerate(sides.both):
-        for curve in curves.get(_key_of(both), ()):
+        for curve in () if both.sizes else curves.get(_key_of(both), ()):
             changes = [change for change in curve.changes if before < _series(curve, change.index) <= after]
             if changes and _holds(curve, after, both.after.values):
                 point = curve.points[changes[-1].index]

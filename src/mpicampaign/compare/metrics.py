@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from mpicampaign.base.dimension import (
@@ -343,6 +344,12 @@ def curve(table: Series, column: str) -> dict[int, float]:
         for size, value in pairs
         if size is not None and value is not None and 0 <= value < math.inf
     }
+
+
+def at_sizes(table: Series, sizes: Collection[int]) -> Series:
+    """The lines of a series at these sizes (B)."""
+    chosen = [size is not None and int(size) in sizes for size in table.columns.get("size", [])]
+    return replace(table, columns={name: [*compress(of, chosen)] for name, of in table.columns.items()})
 
 
 def end_of(table: Series) -> int:

@@ -34,7 +34,7 @@ from mpicampaign.suites import sends
 from mpicampaign.suites.suite import Active
 
 # Why nothing of like kind is there.
-NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM = "scope", "fabric", "ranks", "transport"
+NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM, SHORT = "scope", "fabric", "ranks", "transport", "sizes"
 ON_DEVICE, ONE_NODE, UNRANKED, NONE_ALIKE = "device", "one node", "unranked", "none"
 
 # The benchmarks of the table by suite and series, and what it calls the columns that are compared.
@@ -62,6 +62,7 @@ _DIMENSIONS = {"bandwidth": dimension.BANDWIDTH, "message_rate": dimension.MESSA
 _DIMENSIONS |= {"balance": dimension.BALANCE}
 # Sizes of the table (B) at which times are compared: of the small ones the first that was printed.
 _SMALL, _LARGE = (8, 0), 1 << 20
+REACH = 1 << 20  # sizes that end below it (B) have no peak: most public ones stand there or above
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +159,11 @@ def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequ
         fabric.rails if fabric else None,
         run.metadata.get("mpi_library", ""),
     )
-    of_link = metric.name == PEAK and scope == NODES and (pair or ranks == nodes)
+    short = metric.name == PEAK and max(printed_sizes(table for _, table in row.curves), default=0) < REACH
+    of_link = metric.name == PEAK and scope == NODES and (pair or ranks == nodes) and not short
     rate = (run.line_rate or (fabric and fabric.rate)) if of_link else None
     directions = sent.directions if sent else 1
-    lacking = ONE_NODE if pair and scope == PACKED else _unknown(kind, run)
+    lacking = ONE_NODE if pair and scope == PACKED else _unknown(kind, run) or SHORT * short
     lacking = lacking if row.ranked else UNRANKED
     return Beside(table, row, metric, summary, median_of_row, (), lacking, rate, directions)
 

@@ -18,6 +18,8 @@ from mpicampaign.questions.public_systems.find import (
     NOT_SHM,
     ON_DEVICE,
     ONE_NODE,
+    REACH,
+    SHORT,
     UNRANKED,
     Beside,
     beside_public,
@@ -47,6 +49,8 @@ _WHY = {
     NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
     NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
     ONE_NODE: "with several ranks on a node, ranks 0 and 1 may share one",
+    SHORT: f"no peak bandwidth, as their messages end below {format_size(REACH)}; most public peaks are "
+    "at that size or above",
     UNRANKED: "disturbed, with ranks that share cores, in another state, or at most so much",
     ON_DEVICE: "values of device buffers are compared with none",
 }

@@ -2,13 +2,13 @@
 
 Two that ran one after the other also differ by all that changed meanwhile: they have a ratio and the range of
 each, and no test. Each metric of which the runs of both stand in rows is tested (`mpicampaign.verdicts`), by
-Holm's steps over all of them.
+Holm's steps over all of them. A maximum over message sizes is that over the sizes which both printed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from mpicampaign.base.records import (
     observed,
 )
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.metrics import Metric, at_sizes, printed_sizes, readings
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.states import (
     NO_STATES,
@@ -54,7 +54,8 @@ class Side(NamedTuple):
 class Both:
     """A metric of a case that both sides have. ``p``: of all that are tested; ``None`` where it is not.
 
-    ``sight``: how small a difference its runs could have shown, where it is tested.
+    ``sight``: how small a difference its runs could have shown, where it is tested. ``sizes``: how many
+    message sizes of both sides a maximum is over, where either printed others; else 0.
     """
 
     row: Row
@@ -64,6 +65,7 @@ class Both:
     pair: PairVerdict
     p: float | None = None
     sight: Sight | None = None
+    sizes: int = 0
 
     @property
     def ratio(self) -> float | None:
@@ -92,7 +94,7 @@ class Both:
 class TwoSides:
     """``only``: cases that one side alone has. ``recorded``: name and both values of what was recorded.
 
-    ``states``: of the machine that both are of.
+    ``states``: of the machine that both are of. ``unlike``: maxima of which no message size is of both.
     """
 
     before: Side
@@ -101,6 +103,7 @@ class TwoSides:
     only: tuple[tuple[str, ...], tuple[str, ...]]
     recorded: tuple[tuple[str, str, str], ...]
     states: States = NO_STATES
+    unlike: tuple[tuple[Row, Metric], ...] = ()
 
 
 def two_sides(
@@ -122,7 +125,9 @@ def two_sides(
     of_sides = together[: len(before.records)], together[len(before.records) :]
     cells = [_cells(records, sizes, states, named=not one_each) for records in of_sides]
     pairs = [(cells[0][key], cells[1][key]) for key in cells[0] if key in cells[1]]
-    both = [both_sides(*pair) for pair in pairs]
+    alike = [_over_sizes_of_both(*pair) for pair in pairs]
+    both = [one for one in alike if one]
+    unlike = [(row, cell.metric) for (_, (row, cell)), one in zip(pairs, alike, strict=True) if not one]
     ps = holm({number: one.pair.p for number, one in enumerate(both) if one.pair.p is not None})
     corrected = tuple(
         replace(one, p=ps.get(number), sight=one.sight and one.sight._replace(steps=len(ps)))
@@ -135,7 +140,7 @@ def two_sides(
         recorded += [(STATE, one, other)] if one != other else []
     one_side, other_side = ([run for row, _ in of.values() for run, _ in row.curves] for of in cells)
     recorded += _unlike_states(one_side, other_side, names["round_trip"])
-    return TwoSides(before, after, corrected, only, tuple(recorded), states)
+    return TwoSides(before, after, corrected, only, tuple(recorded), states, tuple(unlike))
 
 
 def _lacking(own: Mapping[_Key, tuple[Row, Cell]], other: Iterable[_Key], side: Side) -> tuple[str, ...]:
@@ -167,6 +172,25 @@ def _key(row: Row, metric: Metric, named: bool) -> _Key:
     case = row.case
     place = (case.system if named else "", case.host_group, case.placement, case.benchmark)
     return (*place, row.label, row.ranks, metric.column, metric.size, metric.baseline, metric.bound)
+
+
+def _over_sizes_of_both(before: tuple[Row, Cell], after: tuple[Row, Cell]) -> Both | None:
+    """The two; a maximum over other sizes on each side is taken over those of both. ``None`` without any."""
+    sizes, others = ({*printed_sizes(series for _, series in row.curves)} for row, _ in (before, after))
+    if after[1].metric.size is not None or sizes == others:
+        return both_sides(before, after)
+    shared = sizes & others
+    one, other = ((row, _within(row, cell, shared)) for row, cell in (before, after))
+    if not (one[1].values and other[1].values):
+        return None
+    return replace(both_sides(one, other), sizes=sum(size > 0 for size in shared))
+
+
+def _within(row: Row, cell: Cell, sizes: Collection[int]) -> Cell:
+    """The cell of a maximum over these sizes (B) alone."""
+    curves = [(run, at_sizes(series, sizes)) for run, series in row.curves if run.repeat in cell.repeats]
+    values = {repeat: reading.value for repeat, reading in readings(cell.metric, curves).items()}
+    return Cell.of(cell.metric, values, bound=cell.bound)
 
 
 def both_sides(before: tuple[Row, Cell], after: tuple[Row, Cell]) -> Both:

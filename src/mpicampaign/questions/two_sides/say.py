@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.text import visible
-from mpicampaign.compare.rows import Cell
+from mpicampaign.base.text import counted, visible
+from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
 from mpicampaign.show.runs import ranked_state
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _APART, _OVERLAP, _FEW = "apart", "overlap", "too few to tell"
 _SAME_FILE = "another program or library, or another machine"
+_OF_BENCHMARK = ("arguments:", "parameters")  # what changed: no placement can have both
+_MARK = "†"  # of a maximum that is not over all sizes
 _NAMED = 4  # cases, or definitions
 _UNTESTED = (
     f"Not tested are {_APART} (all repeats of one lie on one side of the other's, and the medians differ by "
@@ -50,12 +52,15 @@ def two_sides_document(
     names = visible(sides.before.name), visible(sides.after.name)
     nodes: list[Node] = [
         Heading(f"{names[1]} against {names[0]}", 1),
-        Paragraph(lead(sides, known, campaign)),
+        Paragraph(lead(sides, known, campaign, definitions)),
     ]
     nodes += [*_definition_nodes(definitions, older, campaign)] if definitions else []
     if sides.both:
         legend = _legend(sides)
         nodes += [_grid(sides, known, names, view), *([Paragraph(legend, "legend")] if legend else [])]
+    if sides.unlike:
+        lines = (f"{_name(row)}, {metric.name}: no message size is of both" for row, metric in sides.unlike)
+        nodes += [Heading("Not compared"), Items(tuple(lines))]
     if sides.recorded:
         recorded = tuple((name, visible(before), visible(after)) for name, before, after in sides.recorded)
         nodes += [Heading("Recorded as different"), Grid("", 1, ("", *names), recorded, remarks=2)]
@@ -92,7 +97,7 @@ def _grid(sides: TwoSides, known: Mapping[int, str], names: tuple[str, str], vie
     """A line for each case, and below it one for each metric."""
     heads = _told_apart(names)
     numbered = [(one, known.get(number, "")) for number, one in enumerate(sides.both)]
-    of_cases = grouped(numbered, lambda pair: _name(pair[0])).items()
+    of_cases = grouped(numbered, lambda pair: _name(pair[0].row)).items()
     lines = (
         line for case, of in of_cases for line in ((case,), *(_line(one, said, view) for one, said in of))
     )
@@ -110,11 +115,16 @@ def _legend(sides: TwoSides) -> str:
     untested = any(one.p is None and not one.few for one in sides.both)
     single = all(len(cell.values) < 2 for one in sides.both for cell in (one.before, one.after))
     ranges = "" if single else "In brackets: the range of all repeats."
-    return " ".join(filter(None, (ranges, ranked_state(sides.states), _UNTESTED * untested)))
+    over = "; ".join(dict.fromkeys(f"{_MARK}{_over(one)}" for one in sides.both if one.sizes))
+    return " ".join(
+        filter(None, (over and f"{over}.", ranges, ranked_state(sides.states), _UNTESTED * untested))
+    )
 
 
-def lead(sides: TwoSides, known: Mapping[int, str], campaign: str = "") -> str:
-    """``3 of 40 values differ``, and what that rests on; ``campaign``: the file that both sides are of."""
+def lead(
+    sides: TwoSides, known: Mapping[int, str], campaign: str = "", definitions: Sequence[EarlierRuns] = ()
+) -> str:
+    """``3 of 40 values differ``, and what that rests on; see `two_sides_document`."""
     every = len(sides.both)
     if not every:
         makes = f" 'mpicampaign run {shlex.quote(campaign)}' makes those of now." if campaign else ""
@@ -133,7 +143,9 @@ def lead(sides: TwoSides, known: Mapping[int, str], campaign: str = "") -> str:
         parts.append(f"{few} of {every} have fewer than {FEWEST} repeats a side, {_FEW}")
     if known:
         parts.append(f"the history shows a change between the two in {len(known)}")
-    return " ".join([f"{'; '.join(parts)}.", *_reservations(sides, untested, campaign)])
+    return " ".join(
+        [f"{'; '.join(parts)}.", *_reservations(sides, untested, _decides(definitions, campaign))]
+    )
 
 
 def _furthest(of: Sequence[Both]) -> str:
@@ -142,18 +154,15 @@ def _furthest(of: Sequence[Both]) -> str:
     if not differ:
         return ""
     most = max(differ, key=lambda one: abs(math.log(one.ratio or 1)))
-    return f", most {_name(most)}, {most.metric.name} (× {RATIO.number(most.ratio or 1)})"
+    return f", most {_name(most.row)}, {most.metric.name}{_over(most)} (× {RATIO.number(most.ratio or 1)})"
 
 
-def _reservations(sides: TwoSides, untested: Sequence[Both], campaign: str) -> Iterator[str]:
+def _reservations(sides: TwoSides, untested: Sequence[Both], decides: str) -> Iterator[str]:
     """What else may be the reason, and what decides it."""
     if why := dict.fromkeys(one.pair.reason for one in untested):
         yield f"Not tested: {'; '.join(why)}. What else changed meanwhile may be the reason."
-        if campaign:
-            command = f"mpicampaign run {shlex.quote(campaign)} --again A,B"
-            yield visible(
-                f"What decides: both as placements or MPI libraries A and B of one file, and '{command}'."
-            )
+        if decides:
+            yield f"What decides: {decides}."
     open_ = [one.sight for one in sides.both if one.sight and not (one.pair.small or one.real)]
     if shown := [sight for sight in open_ if sight.difference]:
         yield f"Where no difference is shown, {sight_text(shown)} in 8 of 10 cases."
@@ -161,15 +170,28 @@ def _reservations(sides: TwoSides, untested: Sequence[Both], campaign: str) -> I
         yield "The two always ran in the same order: what the order does would look the same."
 
 
-def _name(one: Both) -> str:
-    case, label = one.row.case, one.row.label
+def _decides(definitions: Sequence[EarlierRuns], campaign: str) -> str:
+    """How to measure both sides of one campaign in turn; empty where they are not of one."""
+    if any(text.startswith(_OF_BENCHMARK) for runs in definitions for text in runs.changed):
+        return "both values as a list in `parameters` of the benchmark, in a matrix entry with `blocks`"
+    command = visible(f"mpicampaign run {shlex.quote(campaign)} --again A,B")
+    return f"both as placements or MPI libraries A and B of one file, and '{command}'" if campaign else ""
+
+
+def _name(row: Row) -> str:
+    case, label = row.case, row.label
     return visible(f"{case}" if label == case.benchmark else f"{case}: {label}")
 
 
 def _line(one: Both, known: str, view: View) -> tuple[str, ...]:
     ratio = "" if one.ratio is None else RATIO.number(one.ratio)
-    name = f"  {one.metric.name} ({view.unit_of(one.metric.dimension)})"
+    name = f"  {one.metric.name}{_MARK * bool(one.sizes)} ({view.unit_of(one.metric.dimension)})"
     return name, _values(one.before, view), _values(one.after, view), ratio, known or _judged(one)
+
+
+def _over(one: Both) -> str:
+    """Where a maximum is not over all sizes of both sides."""
+    return f" over the {counted(one.sizes, 'size')} of both" if one.sizes else ""
 
 
 def _values(cell: Cell, view: View) -> str:
@@ -213,7 +235,7 @@ _COLUMNS: dict[str, Kind] = {
 def _data_line(both: Both, known: str) -> tuple[Value, ...]:
     case, row, metric = both.row.case, both.row, both.metric
     names = map(visible, (case.system, case.host_group, case.placement, case.benchmark, row.label))
-    about = (row.ranks, metric.name, metric.size, metric.dimension.si_unit)
+    about = (row.ranks, f"{metric.name}{_over(both)}", metric.size, metric.dimension.si_unit)
     values = (value for cell in (both.before, both.after) for value in _data_of(cell))
     return (*names, *about, *values, both.ratio, both.p, known or _judged(both), both.pair.reason or None)
 
