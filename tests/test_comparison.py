@@ -18,8 +18,8 @@ from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
 from mpicampaign.base.expectation import Against, Limit
-from mpicampaign.base.identity import identity, run_path
-from mpicampaign.base.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.plan_file import FILE, PlanFile, plan_json
 from mpicampaign.base.records import (
     IMPORTED_FROM,
     MERGED_FROM,
@@ -27,7 +27,6 @@ from mpicampaign.base.records import (
     Header,
     Record,
     Series,
-    plain_fields,
     write_records,
 )
 from mpicampaign.cli import main
@@ -35,6 +34,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import Row
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
+from mpicampaign.jobs.prepare import prepare
 from mpicampaign.questions.limits.find import UNDECIDED, judge
 from mpicampaign.questions.limits.say import judged_text
 from mpicampaign.questions.own.find import own_against_others
@@ -275,6 +275,10 @@ def test_two_folders_and_two_dates(
         assert main(["compare", first, "2026-02-28"]) == 0
         said = capsys.readouterr().out
         assert re.search(r" 1\.07 +too few to tell\n", said) and "Linux 5.14.0-427" in said
+    assert main(["compare", "2026-02-27", "2026-02-28"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"same results, those of series {name_of(1)}" in said
+    assert f"mpicampaign compare {name_of(0)} campaign.yaml" in said
     assert main(["compare", "2025-01-01", "2026-02-28"]) == 2
     assert f"known: series {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
     assert main(["compare", "nosuch", "2026-02-28"]) == 2
@@ -282,22 +286,37 @@ def test_two_folders_and_two_dates(
 
 
 LATENCY = Case("here", "blue", "TCP", "latency")
+DEFINITION = """\
+campaign: mine
+repeats: 4
+systems: {here: {scheduler: none, mpi: intelmpi}}
+host_groups: {blue: {system: here}}
+placements: {TCP: {nodes: 1, ranks_per_node: 2, transport: shm}}
+benchmarks:
+  latency: {suite: osu, program: 'true', arguments: ARGUMENTS, provider: {kind: path, location: /bin/true}}
+matrix: [{host_groups: blue, placements: TCP, benchmarks: latency}]
+"""
 
 
-def defined(folder: Path, arguments: str, latency: float, day: int, program: str = "a" * 12) -> CaseEntry:
-    """Four runs of a definition on disk."""
-    declared = {**plain_fields(LATENCY), "suite": "osu", "arguments": [arguments]}
-    entries = []
-    for repeat in range(1, 5):
-        named = identity({**declared, "repeat": repeat})
-        entries.append(RunEntry(repeat, named, repeat))
-        run = folder / run_path(LATENCY, repeat, named)
-        lines = [f"job started=2026-11-{day:02d}T0{repeat}:00:00Z", "job exit_status=0"]
-        output = make.OSU_OUTPUT.replace("0.50", f"{latency + repeat / 100:.2f}")
+def described(folder: Path, arguments: str) -> PlanFile:
+    """The plan of the campaign file, which says these arguments from now on."""
+    file = folder.parent.parent / "mine.yaml"
+    file.write_text(DEFINITION.replace("ARGUMENTS", arguments))
+    return prepare(file, results=folder.parent).plan
+
+
+def defined(folder: Path, arguments: str, latency: float, day: int, program: str = "a" * 12) -> PlanFile:
+    """Four runs of a definition on disk, and its plan, which is not written."""
+    plan = described(folder, arguments)
+    [entry] = plan.cases
+    for planned in entry.runs:
+        run = folder / run_path(LATENCY, planned.repeat, planned.identity)
+        lines = [f"job started=2026-11-{day:02d}T0{planned.repeat}:00:00Z", "job exit_status=0"]
+        output = make.OSU_OUTPUT.replace("0.50", f"{latency + planned.repeat / 100:.2f}")
         make.write_result(run / "result", *lines, f"job program_sha256={program}", output=output)
-        claim = f"#mpicampaign-claim 1\nclaim declared={json.dumps({**declared, 'repeat': repeat})}\n"
-        (run / "claim").write_text(claim)
-    return CaseEntry(LATENCY, "osu", "", None, None, declared, tuple(entries))
+        declared = json.dumps({**entry.declared, "repeat": planned.repeat})
+        (run / "claim").write_text(f"#mpicampaign-claim 1\nclaim declared={declared}\n")
+    return plan
 
 
 def test_earlier_definitions_on_disk_are_compared_with_now(
@@ -316,8 +335,7 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
     assert "no results yet" in compared("mine.yaml")[1]
     defined(folder, "-i1", 1.0, day=1)
     defined(folder, "-i2", 1.5, day=2)
-    entry = defined(folder, "-i3", 3.0, day=3)
-    plan = PlanFile("mine", ("here",), "../../mine.yaml", cases=(entry,))
+    plan = defined(folder, "-i3", 3.0, day=3)
     (folder / FILE).write_text(plan_json(plan))
     status, said = compared("mine.yaml")
     assert status == 0, said
@@ -333,17 +351,24 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
     assert "on disk, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
     assert "arguments: -i1 → -i3" in compared("2026-11-01", "mine.yaml")[1]
     assert compared("mine")[1] == said
+    described(folder, "-i4")  # edited, and not planned since
+    status, edited = compared("mine.yaml")
+    assert status == 2 and "present definition of here/blue TCP latency has no runs yet" in edited
+    assert "'mpicampaign run mine.yaml' makes them" in edited
+    described(folder, "-i2")
+    assert "arguments: -i3 → -i2" in compared("mine.yaml")[1]
+    described(folder, "-i3")
     compared("mine.yaml", "--format", "csv", "-o", "mine.csv")
     [line, *_] = csv.DictReader((tmp_path / "mine.csv").read_text().splitlines())
     assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")
     assert float(line["ratio"]) == pytest.approx(3.025 / 1.525)
     for run in (folder / "runs/blue/TCP/latency").iterdir():
-        if run.name.partition("-")[2] not in {each.identity for each in entry.runs}:
+        if run.name.partition("-")[2] not in {each.identity for each in plan.cases[0].runs}:
             shutil.rmtree(run)
     status, said = compared("mine.yaml")
     assert status == 2 and "nothing on disk is of an earlier definition" in said and "campaigns in" in said
-    defined(tmp_path / "aside", "-i3", 4.5, day=2, program="b" * 12)
-    for run in (tmp_path / "aside/runs/blue/TCP/latency").iterdir():
+    defined(tmp_path / "results/aside", "-i3", 4.5, day=2, program="b" * 12)
+    for run in (tmp_path / "results/aside/runs/blue/TCP/latency").iterdir():
         (folder / "runs/blue/TCP/latency/earlier").mkdir(exist_ok=True)
         run.rename(folder / "runs/blue/TCP/latency/earlier" / f"{run.name}-1")
     status, said = compared("mine.yaml")

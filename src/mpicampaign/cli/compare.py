@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +14,11 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE as PLAN_FILE
+from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json
 from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.records import MISSING
 from mpicampaign.base.selection import variant_names
+from mpicampaign.base.text import listed
 from mpicampaign.cli.campaign_argument import CAMPAIGN, file_of_results, is_campaign_file, results_named
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
@@ -86,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
     given = [text for text in (options.before, options.after) if text is not None]
     campaign = next(filter(is_campaign_file, given), str(options.campaign))
     before, after = _sources(given, campaign)
+    _check_different(before, after, campaign)
     sides = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
     known = dict(_of_history(sides, before, after))
     chosen = writer(options.format)
@@ -144,6 +150,18 @@ def _sources(given: Sequence[str], campaign: str) -> tuple[_Source, _Source]:
     return _before_and_now(given[0] if given else campaign)
 
 
+def _check_different(before: _Source, after: _Source, campaign: str) -> None:
+    """Refuse results beside themselves, such as by the day on which the newest series began."""
+    folder, definitions = before.folder, before.definitions or after.definitions
+    if folder is None or definitions or (folder, before.series) != (after.folder, after.series):
+        return
+    earlier = [name for name in _store(folder).names() if name < before.series]
+    command = f"mpicampaign compare {earlier[-1]} {shlex.quote(campaign)}" if earlier else ""
+    hint = f"the series before it: {command}" if earlier else _known(folder)
+    message = f"both sides are the same results, those of series {before.series}"
+    raise UserError(Problem(message, before.side.name, hint=hint))
+
+
 def _source(text: str, campaign: str) -> _Source:
     from mpicampaign.bundle.merge import records_of
     from mpicampaign.collect.campaign import records_in
@@ -155,13 +173,16 @@ def _source(text: str, campaign: str) -> _Source:
     if path.is_file() and path.suffix != ".jsonl":
         return _Source(Side(path.name, records_of(path)))
     if (path / PLAN_FILE).is_file():
-        return _now(text, path)
+        return _now(text, path, _present_plan(path) if is_campaign_file(text) else None)
     header, records = records_in(path)
     return _Source(Side(text, records), header.table_sizes or TABLE_SIZES)
 
 
-def _now(name: str, folder: Path) -> _Source:
-    """The results in a campaign's folder, whether or not a report was made since."""
+def _now(name: str, folder: Path, plan: PlanFile | None = None) -> _Source:
+    """The results in a campaign's folder, whether or not a report was made since.
+
+    ``plan``: in place of that of the folder.
+    """
     from mpicampaign.base.records import RECORDS, read_records
     from mpicampaign.collect.campaign import collect_all
     from mpicampaign.history.series import read_series
@@ -170,7 +191,24 @@ def _now(name: str, folder: Path) -> _Source:
     report = folder / RECORDS
     sizes = read_records(report)[0].table_sizes if report.is_file() else ()
     series = read_series(folder).name
-    return _Source(Side(name, collect_all(folder)), sizes or TABLE_SIZES, series, folder)
+    return _Source(Side(name, collect_all(folder, plan)), sizes or TABLE_SIZES, series, folder)
+
+
+def _present_plan(folder: Path) -> PlanFile:
+    """The plan of the campaign file as it is now; nothing is written.
+
+    That of the folder where the file is gone, or its runs are those of another machine.
+    """
+    from mpicampaign.collect.campaign import plan_of
+    from mpicampaign.run.conditions import prepare_with_results
+
+    kept_plan, file = plan_of(folder), Path(file_of_results(folder) or folder)
+    if not file.is_file():
+        return kept_plan
+    present = prepare_with_results(file, results=folder.parent).plan
+    return (
+        plan_from(json.loads(plan_json(present))) if {*present.systems} == {*kept_plan.systems} else kept_plan
+    )
 
 
 # ---- before, on disk
@@ -184,10 +222,13 @@ def _before_and_now(text: str) -> tuple[_Source, _Source]:
     if folder.is_file():
         hint = "give a second side: a campaign file, a folder, a bundle or a date"
         raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
-    now = _now("now", folder)
-    if before := _definitions(folder, now.side.records):
+    plan = _present_plan(folder)
+    now = _now("now", folder, plan)
+    if before := _definitions(folder, plan, now.side.records):
         cases = {record.case for record in before.side.records}
         after = [record for record in now.side.records if record.case in cases]
+        if all(record.status == MISSING for record in after):
+            raise _without_runs(before)
         return before, replace(now, side=Side("now", after))
     if names := [name for name in _store(folder).names() if name != now.series]:
         return _of_series(folder, names[-1], names[-1]), now
@@ -195,13 +236,20 @@ def _before_and_now(text: str) -> tuple[_Source, _Source]:
     raise UserError(Problem(message, str(folder), hint=_known(folder)))
 
 
-def _definitions(folder: Path, now: Sequence[Record], last: str = "") -> _Source | None:
+def _without_runs(before: _Source) -> UserError:
+    """Says that what the campaign file defines now was not run yet."""
+    file, times = file_of_results(before.folder or Path()), [runs.began for runs in before.definitions]
+    cases = listed([*dict.fromkeys(str(runs.case) for runs in before.definitions)][:_MOST_NAMED])
+    message = f"the present definition of {cases} has no runs yet; the newest results are of {max(times)}"
+    return UserError(Problem(message, file, hint=f"'mpicampaign run {shlex.quote(file)}' makes them"))
+
+
+def _definitions(folder: Path, plan: PlanFile, now: Sequence[Record], last: str = "") -> _Source | None:
     """Of each case the newest earlier definition; ``last``: that had begun by this day or time (UTC)."""
-    from mpicampaign.collect.campaign import plan_of
     from mpicampaign.collect.undescribed import earlier_runs
     from mpicampaign.questions.two_sides.find import Side
 
-    earlier = earlier_runs(plan_of(folder), folder, now)
+    earlier = earlier_runs(plan, folder, now)
     begun = [runs for runs in earlier if not last or runs.began[: len(last)] <= last]
     newest = [of_case[0] for of_case in grouped(begun, lambda runs: runs.case).values()]
     records = [record for runs in newest for record in runs.records]
@@ -215,6 +263,7 @@ def _definitions(folder: Path, now: Sequence[Record], last: str = "") -> _Source
 
 def _then(text: str, campaign: str) -> _Source:
     """The series of a name, or the last one that had begun by a day or time (UTC), or definitions then."""
+    from mpicampaign.collect.campaign import collect_all
     from mpicampaign.history.series import is_name, read_series
 
     if not (_DATE.fullmatch(text) or is_name(text)):
@@ -230,7 +279,8 @@ def _then(text: str, campaign: str) -> _Source:
     chosen = text if text in names else max(begun, default="")
     if chosen:
         return _of_series(folder, chosen, text)
-    if not is_name(text) and (then := _definitions(folder, _now(text, folder).side.records, text)):
+    plan = _present_plan(folder)
+    if not is_name(text) and (then := _definitions(folder, plan, collect_all(folder, plan), text)):
         return then
     raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
 
@@ -252,12 +302,13 @@ def _store(folder: Path) -> Store:
 
 def _known(folder: Path) -> str:
     """The series, dates and folders that can be named."""
-    from mpicampaign.collect.campaign import collect_all, plan_of
+    from mpicampaign.collect.campaign import collect_all
     from mpicampaign.collect.undescribed import earlier_runs
 
     names = _store(folder).names()
     series = f"series {names[0]} to {names[-1]}" if names else "no series (mpicampaign tick makes them)"
-    times = sorted({runs.began for runs in earlier_runs(plan_of(folder), folder, collect_all(folder))})
+    plan = _present_plan(folder)
+    times = sorted({runs.began for runs in earlier_runs(plan, folder, collect_all(folder, plan))})
     on_disk = [f"earlier definitions of {', '.join(times[-_MOST_NAMED:])}"] if times else []
     return "; ".join([f"known: {series}", *on_disk, _folders()])
 
