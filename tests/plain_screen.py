@@ -597,7 +597,7 @@ def on_terminal(text: str, screen: KeyResults) -> None:
     rest = rest.removeprefix(lead).strip()
     for answer in screen.answers:
         finding = f"{answer.title}: {answer.finding}"
-        if not rest.startswith("… all answers") and answer.finding != lead:
+        if not rest.startswith("… all answers") and lead not in (answer.finding, finding):
             assert rest.startswith(finding), (rest, finding)
             rest = rest.removeprefix(finding).strip()
     rest = rest.removeprefix("… all answers in report.html").strip()
@@ -740,9 +740,13 @@ class Scaled:
         kind = f"{self.word} scaling".lstrip() if self.work else "over the ranks"
         assert self.answer.real == kind, self.answer
         finding, said = self.answer.said
-        ends = re.fullmatch(r"From (\d+) to (\d+) ranks: (.*)\.", finding)
+        ends = re.fullmatch(r"From (\d+) to (\d+) ranks: (.*?)(?:; .*)?\.", finding)
         assert ends and (int(ends[1]), int(ends[2])) == (self.ranks[0], self.ranks[-1]), finding
         assert self.gains(ends[3]) if self.known else " to " in ends[3], finding
+        fewest = min(len(read(row, self.metric)) for row in self.rows)
+        assert (f"; too few repeats ({fewest})" in finding) == (fewest < 4), finding
+        busy = [run.condition == DISTURBED for row in self.rows for run, _ in row.curves]
+        assert ("runs disturbed" in finding, "all runs" in finding) == (any(busy), all(busy)), finding
         orders = {found[1] for row in self.rows if (found := re.search(r"\bN (\d+)", row.label))}
         wrong = bool(self.word and orders and (len(orders) == 1) == (self.word == "weak"))
         assert bool(self.answer.marks) == wrong == ("campaign file says" in said), said

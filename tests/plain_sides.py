@@ -146,7 +146,8 @@ def _lead(
     apart = f"{judged['apart']} of {untested} {other}values differ by more than their ranges"
     parts += [apart + _furthest(contests, cases, "apart")] if untested else []
     few = judged["too few to tell"]
-    parts += [f"{few} of {len(contests)} have fewer than 4 repeats a side, too few to tell"] if few else []
+    have = "has" if few == 1 else "have"
+    parts += [f"{few} of {len(contests)} {have} fewer than 4 repeats a side, too few to tell"] if few else []
     sentences = [f"{'; '.join(parts)}."]
     sentences += [MEANWHILE] if untested else []
     known = [contest for contest, _ in contests if contest.tested]

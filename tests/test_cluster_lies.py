@@ -63,7 +63,7 @@ LIES = [
     Lie("tcp between nodes that stayed in one", "blue", "TCP-first",
         [*SHARED_MEMORY, ("--nodes=2 ", "--nodes=1 "), ("--ntasks-per-node=1\n", "--ntasks-per-node=2\n"),
          ("-ppn 1", "-ppn 2"), ("\nranks_per_node=1 ", "\nranks_per_node=2 ")],
-        {"hosts", REPORT, SOCKETS}, "n1 (2 ranks); claimed 2 node(s) of 1 rank(s)"),
+        {"hosts", REPORT, SOCKETS}, "n1 (2 ranks); claimed 2 nodes of 1 rank"),
     Lie("a kernel, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
         {SOCKETS}, "moved 0 B over TCP", "tree_gather"),
     Lie("a setting overridden behind the script's back", "blue", "TCP-loopback",

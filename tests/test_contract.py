@@ -70,6 +70,11 @@ def test_too_few_disturbed_and_missing_runs_are_undecided() -> None:
     assert "disturbed" in judged_text(disturbed)
     mixed = runs(repeats=8, condition=lambda repeat: DISTURBED if repeat > 6 else QUIET)
     assert judged(limit, mixed).n == 6
+    lost = judged_text(judged(limit, mixed[1:]))
+    assert "has 5, needs 6; not counted: disturbed" in lost and "(repeats 7-8)" in lost
+    ranked = judged(limit, runs(condition=DISTURBED, ranks_busy=True))
+    assert "Disturbed runs count (busy\\_machine: rank)" in markdown(contract_document("c", [ranked]))
+    assert "Disturbed and contradicted runs do not count" in markdown(contract_document("c", [disturbed]))
     absent = judged(limit, make.not_available(HERE, "no such network"))
     assert (absent.outcome, absent.why) == (UNDECIDED, NO_VALUE)
     assert "no such network" in judged_text(absent)
@@ -196,7 +201,7 @@ def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
     [
         ({}, "a limit has exactly one of at_most, at_least and against"),
         ({"at_most": "2 us", "at_least": "1 us"}, "exactly one of at_most, at_least and against"),
-        ({"at_most": "2 parsecs"}, "is not a quantity such as 2 us"),
+        ({"at_most": "2 parsecs"}, "Gflop/s or 1.5: unknown unit 'parsecs'"),
         ({"at_most": "2 us", "tolerance": "5 %"}, "tolerance goes with against only"),
         ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
         ({"against": "before", "alarm": ALARM}, "an alarm needs at_most or at_least"),

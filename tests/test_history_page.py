@@ -27,7 +27,7 @@ from mpicampaign.history.curves import Curve
 from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.history.ticks import BEGAN, TickLog
 from mpicampaign.questions.history.draw import charts_over_time
-from mpicampaign.questions.history.say import curve_grid, history_document
+from mpicampaign.questions.history.say import curve_grid, history_document, no_change_text
 from mpicampaign.report.history import write_history_page
 from mpicampaign.show.document import Heading, plain
 
@@ -239,6 +239,14 @@ def test_no_output_replaces_a_campaign_file_or_results(
     before = path.read_bytes()
     status, text = call(capsysbinary, "--results", results, "--format", form, "-o", path)
     assert status == 2 and message in text and path.read_bytes() == before
+
+
+def test_curves_that_scatter_too_much_promise_no_change() -> None:
+    """A rate can not fall by 100 % or more."""
+    wild, calm = (replace(curve([1e9] * 20), smallest=smallest) for smallest in (10.0, 0.05))
+    assert no_change_text([wild]) == "No change could be found: the values scatter too much."
+    said = no_change_text([calm, wild])
+    assert "one of about 5 % or more" in said and "; in 1 curve the values scatter too much." in said
 
 
 # ---- the page

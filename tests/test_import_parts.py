@@ -77,7 +77,7 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     unknown = unknown.replace("# OSU", "+ srun ./ours\n# OSU")
     account = take(tmp_path, {"a.out": osu_bw() + broken + unknown + osu_bw(900.0)})
     text = account_text(account, verbose=True)
-    assert "1 files: 3 runs, 0 job scripts and standard error files, 1 refused; 1 new" in text
+    assert "1 file: 3 runs, 0 job scripts and standard error files, 1 refused; 1 new" in text
     assert "raw/a.out:1-25: g SHM osu_bw, repeat 1" in text
     assert "raw/a.out:26-52: g SHM osu_latency, repeat 1" in text
     assert "raw/a.out:78-102: g SHM osu_bw, repeat 2" in text

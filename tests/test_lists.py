@@ -14,11 +14,12 @@ from build_campaigns import MACHINE, script_of
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import plan_from, plan_json
-from mpicampaign.base.records import SCALING, STRONG, Record
+from mpicampaign.base.records import DISTURBED, SCALING, STRONG, Record
 from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
+from mpicampaign.interface.results import CampaignResults
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
@@ -193,8 +194,24 @@ def work(placement: str, ranks: int, time: float, arguments: str = "100") -> lis
     return [make.run(case, number, table, **fields) for number in range(1, 7)]
 
 
+def test_values_of_a_list_without_blocks_are_told_once_and_how_to_compare_them() -> None:
+    variants = [make.case("SHM-1", f"PingPong iter={count}", "blue", "here") for count in (10, 100)]
+    text = summary_text(compare([run for case in variants for run in make.case_runs(case)]))
+    assert "PingPong: 2 values of lists; 'blocks' in the matrix entry would compare them." in text
+    assert text.count("PingPong") == 1
+
+
 def declared(records: list[Record], word: str) -> list[Record]:
     return [replace(each, metadata=each.metadata | {SCALING: word}) for each in records]
+
+
+def test_a_scaling_of_few_disturbed_repeats_says_so_and_once() -> None:
+    ran = [*work("X", 2, 10.0), *work("X ranks_per_node=8", 8, 4.0)]
+    few = [replace(run, condition=DISTURBED, ranks_busy=True) for run in ran if run.repeat < 3]
+    for series in {id(run.series[0]): run.series[0] for run in few}.values():
+        del series.columns["rate"]
+    text = " ".join(summary_text(compare(few)).split())
+    assert text.count("From 2 to 8 ranks") == text.count("; too few repeats (2); all runs disturbed.") == 1
 
 
 def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) -> None:
@@ -210,6 +227,10 @@ def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) 
     assert "(speed-up 2.00 of 4.00, efficiency 50.0 %)" in text, (
         "as many ranks on other nodes are no row less"
     )
+    lines = [line for line in CampaignResults("c", comparison).answers if line["metric"] == "time"]
+    lines = [line for line in lines if line["verdict"] == "strong scaling"]
+    assert {line["question"] for line in lines} == {"ranks"}
+    assert [line["against"] for line in lines] == [None, "2 ranks", "2 ranks"]
     [chart] = scaling_charts(Scene(comparison, DEFAULT))
     assert {panel.title.rpartition(": ")[2] for panel in chart.panels} >= {"speed-up", "efficiency"}
     ideals = [dict(curve.median) for panel in chart.panels for curve in panel.curves if curve.name == "ideal"]

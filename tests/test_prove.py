@@ -114,7 +114,7 @@ LABELS = {
     ),
     "far memory": (ONE.replace("N0=900", "N0=9"), "SHM-1", CONTRADICTED, "8% of its memory"),
     "one rank": (JOB + NODE.format("n1") + RANK.replace("=2", "=1").format(rank=0), "SHM-1", NOT_PROVED, ""),
-    "two hosts": (TWO, "SHM-1", CONTRADICTED, "n1 (1 ranks), n2 (1 ranks); claimed 1 node(s)"),
+    "two hosts": (TWO, "SHM-1", CONTRADICTED, "n1 (1 rank), n2 (1 rank); claimed 1 node of"),
     "TCP called SHM": (connected(ONE, "lo", 50_000_000), "SHM-1", CONTRADICTED, "50.0 MB over TCP"),
     "a little TCP": (connected(ONE, "lo", 50_000), "SHM-1", NOT_PROVED, "I_MPI_DEBUG=5"),
     "no account": (ONE.replace("rank 1 end.tcp=0\n", ""), "SHM-1", NOT_PROVED, "I_MPI_DEBUG=5"),
@@ -149,7 +149,7 @@ LABELS = {
     ),
     "TCP called IBV": (SENT, "IBV", CONTRADICTED, "over interface eth0, claimed: ibv"),
     "full": (ONE.replace("cores=8", "cores=2"), "SHM-full", PROVED, "n1 (2 ranks)"),
-    "not full": (ONE, "SHM-full", CONTRADICTED, "claimed 1 node(s) of 8 rank(s)"),
+    "not full": (ONE, "SHM-full", CONTRADICTED, "claimed 1 node of 8 ranks"),
     "unknown cores": (ONE.replace("node n1 cores=8\n", ""), "SHM-full", NOT_PROVED, "how many cores"),
     "any": (ONE, "default-node", PROVED, "one core per rank"),
     "preloaded": (

@@ -129,7 +129,8 @@ def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "sent over shared memory"),
+        ({"metadata": {**BETWEEN, SCOPE: SAME_NODE}}, "these runs are not known to"),
+        ({"metadata": {SCOPE: SAME_NODE, CLAIMED_TRANSPORT: "tcp lo"}}, "these runs sent over TCP"),
         ({"metadata": {CLAIMED_TRANSPORT: "ibv mlx5_0"}}, "where these ranks ran was not recorded"),
         ({"metadata": {**BETWEEN, SCOPE: PACKED}}, "ranks 0 and 1 may share one"),
         ({"condition": DISTURBED}, "g IBV: disturbed"),

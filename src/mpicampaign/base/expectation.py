@@ -52,7 +52,9 @@ def _any_limit(text: str) -> str:
         except ValueError:
             continue
         return text
-    raise ValueError(f"{text!r} is not a quantity such as 2 us, 10 GB/s, 40 Gflop/s or 1.5")
+    unit = re.fullmatch(r"[0-9.]+ *([^0-9.\s]\S*)", text.strip(), re.ASCII)
+    unknown = f": unknown unit {unit[1]!r}" if unit else ""
+    raise ValueError(f"{text!r} is not a quantity such as 2 us, 10 GB/s, 40 Gflop/s or 1.5{unknown}")
 
 
 _LIMIT = Kind(

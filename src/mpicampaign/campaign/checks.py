@@ -17,7 +17,7 @@ from mpicampaign.base.places import shipped, working_folder
 from mpicampaign.base.records import defined_name
 from mpicampaign.base.reference import reference_names
 from mpicampaign.base.shape import either
-from mpicampaign.base.text import listed
+from mpicampaign.base.text import counted, listed
 from mpicampaign.base.units import format_duration, parse_duration
 from mpicampaign.base.yaml_lines import Document, Key, lookup, shown
 from mpicampaign.campaign.each import hosts_of
@@ -300,7 +300,7 @@ def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> No
     needed = FEWEST_OF_RATIO if ratio else FEWEST_OF_VALUE
     if few := [repeats for repeats in asked if UNTIL_KNOWN < repeats < needed]:
         hint = f"it needs {needed} repeats; set repeats: {needed}"
-        notes.warn(key, f"{few[0]} repeats cannot decide this limit", hint=hint)
+        notes.warn(key, f"{counted(few[0], 'repeat')} cannot decide this limit", hint=hint)
 
 
 def _check_schedule(campaign: Campaign, notes: Notes) -> None:

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.base.text import counted
     from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan_text import allocation_text, sources_text
 
@@ -41,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
         *(f"  {line}" for line in allocation_text(plan)),
         f"  systems: {', '.join(campaign.systems)}; this machine: {here}",
         f"  {limits_text(campaign)}",
-        f"  {possible} runs can be made here" + (f", {done} have a result" if done else ""),
+        f"  {counted(possible, 'run')} can be made here"
+        + (f", {done} {'has' if done == 1 else 'have'} a result" if done else ""),
     )
     return DONE
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.identity import identity, run_path
 from mpicampaign.base.records import DECLARED, VERIFIED, Case, Series
-from mpicampaign.base.text import counted
+from mpicampaign.base.text import counted, in_ranks
 from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.evidence.gpus import gpu_findings
@@ -202,9 +202,10 @@ def _hosts(evidence: Evidence) -> list[Finding]:
         return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
     counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
     nodes, per_node = (number(evidence.claim.get(key, "")) for key in ("nodes", "ranks_per_node"))
-    used = ", ".join(f"{host} ({count} ranks)" for host, count in counts.items())
+    used = ", ".join(f"{host} ({in_ranks(count)})" for host, count in counts.items())
     holds = len(counts) == nodes and set(counts.values()) == {per_node}
-    findings = [finding("hosts", holds, used, f"{used}; claimed {nodes} node(s) of {per_node} rank(s)")]
+    claimed = f"{'unknown nodes' if nodes is None else counted(nodes, 'node')} of {in_ranks(per_node)}"
+    findings = [finding("hosts", holds, used, f"{used}; claimed {claimed}")]
     return findings + _members(evidence)
 
 

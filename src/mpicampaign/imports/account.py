@@ -65,7 +65,8 @@ def account_text(account: Account, verbose: bool = False) -> str:
     in_short = (*_folder_lines(runs), *_label_lines(account.labels), *refusals)
     files = len({entry.path for entry in account.entries})
     lines = [
-        f"{files} files: {len(runs)} runs, {beside} job scripts and standard error files, "
+        f"{counted(files, 'file')}: {counted(len(runs), 'run')}, "
+        f"{beside} {'other file' if beside == 1 else 'job scripts and standard error files'}, "
         f"{len(refused)} refused; {account.new} new in {account.folder}",
         *(map(_file_line, account.entries) if verbose else in_short),
         *_in_short("on other hosts", elsewhere, LEDGER, str),

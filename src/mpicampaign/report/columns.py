@@ -85,7 +85,7 @@ mpi_library_checksum: text, of the MPI library that the ranks mapped
 newest_run: text, when the last run with a value ended
 """,
     ANSWERS: """\
-question: text, what is compared: placements, host groups, MPI libraries, blocks, …
+question: text, what is compared: placements, host groups, MPI libraries, blocks, ranks, …
 scope: text, what the candidates have in common, such as the host group
 benchmark: text, as defined in the campaign file
 series: text, the table that the benchmark printed
@@ -100,7 +100,7 @@ placement: text, of the ranks; with the state of the machine where it stands apa
 n: int, repeats, or blocks, with a value
 median: float, of the candidate
 unit: text, SI unit of the values of the line: s, B/s, flop/s, 1/s, 1, or that of an own metric
-against: text, with which the candidate is compared: the best, in blocks the reference
+against: text, with which the candidate is compared: the best, the reference, or ideally scaled fewest ranks
 ratio: float, how many times worse than that the candidate is, by medians; in blocks within them
 ratio_low: float, the lower end of the interval of its median as such a ratio; in blocks of the ratio
 ratio_high: float, the upper end

@@ -41,6 +41,7 @@ _STATES = {
     "runs_not_judged": records.NOT_JUDGED,
 }
 MAY_BE_BEST, WORSE, REFERENCE = "may be best", "worse", "reference"
+RANKS = "ranks"  # the question of a scaling
 
 
 def data_grid(comparison: Comparison, table: str, view: View = DEFAULT) -> Grid:
@@ -239,13 +240,19 @@ def _word(ranking: Ranking, one: Contestant) -> str:
 
 
 def _other(answer: Answer) -> Iterator[_Line]:
-    """In blocks, of disturbed runs, or of one question whose answer is a sentence."""
+    """In blocks, over the ranks, of disturbed runs, or of one question whose answer is a sentence.
+
+    Over the ranks the fewest come first, of disturbed runs the best.
+    """
     about: _Line = {"sentence": " ".join(answer.said), "scope": answer.title}
     blocks = answer.blocks
     if not answer.candidates:
-        yield about | {"question": "scaling" if answer.scaling else "race", "verdict": answer.real}
+        yield about | {"question": RANKS if answer.scaling else "race", "verdict": answer.real}
     for one in answer.candidates:
-        line = about | _candidate(one) | {"question": "disturbed runs", "verdict": answer.real}
+        line = about | _candidate(one)
+        line |= {"question": RANKS if answer.scaling else "disturbed runs", "verdict": answer.real}
+        first = answer.candidates[0]
+        line |= {"against": first.name if one is not first and one.ratio is not None else None}
         if blocks:
             place = blocks.names.index(one.name)
             own = next((each for each in blocks.verdicts if (each.other, each.candidate) == (0, place)), None)

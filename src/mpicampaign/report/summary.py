@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED, Record
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED, Record, defined_name
 from mpicampaign.base.text import clip, counted, listed, visible
 from mpicampaign.compare.findings import STOPPED
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.questions.answer import KEY, SHOWN, Answer
+from mpicampaign.questions.answer import ALONE, KEY, SHOWN, Answer
 from mpicampaign.questions.configurations.say import configuration_lines, configuration_nodes
 from mpicampaign.questions.machine.say import machine_leads, machine_lines
 from mpicampaign.questions.machine.say_tables import machine_sentences
@@ -162,9 +162,27 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
 def _sentences(comparison: Comparison, found: KeyResults) -> Iterator[str]:
     """On machines; a finding for each answer; those of few repeats."""
     yield from found.machines
-    new = (answer for answer in found.answers if answer.finding != f"{found.lead}.")
-    yield from (f"{answer.title}: {answer.finding}" for answer in new)
+    of_lists = _values_of_lists(found)
+    together = {id(answer) for same in of_lists for answer in same}
+    others = (answer for answer in found.answers if id(answer) not in together)
+    said = [(answer.finding, f"{answer.title}: {answer.finding}") for answer in others]
+    yield from (text for finding, text in said if f"{found.lead}." not in (finding, text))
+    yield from map(_not_compared, of_lists)
     yield from findings_of_few(comparison)
+
+
+def _values_of_lists(found: KeyResults) -> list[list[Answer]]:
+    """Answers with nothing to compare, of each benchmark that ran here with several values of its lists."""
+    alone = [answer for answer in found.answers if answer.real == ALONE]
+    alone = [answer for answer in alone if not any(one.row.imported for one in answer.candidates)]
+    alike = grouped(alone, lambda answer: defined_name(answer.table.benchmark)).values()
+    return [same for same in alike if len({answer.table.benchmark for answer in same}) > 1]
+
+
+def _not_compared(same: Sequence[Answer]) -> str:
+    """How many variants of a benchmark there are, and what would compare them."""
+    count, name = len({answer.table.benchmark for answer in same}), defined_name(same[0].table.benchmark)
+    return f"{visible(name)}: {count} values of lists; 'blocks' in the matrix entry would compare them."
 
 
 def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:

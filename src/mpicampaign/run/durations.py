@@ -140,8 +140,8 @@ class TimeLeft:
         if not seconds:
             return ""
         repeats = (self._seconds(lambda run: not run.further) or 0) if repeats_more else 0
-        more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
-        return f"{format_roughly(seconds)} left{more}"
+        left, at_worst = format_roughly(seconds), format_roughly(seconds + repeats)
+        return f"{left} left" + (f", {at_worst} if all are disturbed" if at_worst != left else "")
 
     def _seconds(self, counts: Callable[[Run], bool]) -> float | None:
         """Expected seconds of due runs that count, a case at a time; None for a case that never ran."""

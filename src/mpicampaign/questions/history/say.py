@@ -32,6 +32,7 @@ WHY_NOT = {
     CORRELATED: "each point resembles the one before: the noise itself drifts",
     ALTERNATING: "it alternates between the same two levels",
 }
+_WHOLE = 100  # per cent, by which nothing can fall: a smallest change of as much says nothing
 _BARS = "▁▂▃▄▅▆▇█"
 _RATE = "Of the changes reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
 _STATES = (
@@ -156,9 +157,13 @@ def no_change_text(curves: Sequence[Curve]) -> str:
     known = [100 * curve.smallest for curve in curves if curve.smallest]
     if not known:  # no point differs from another, or few came since the last change
         return f"{outcome}; how small a change the points would show is not known."
-    ends = dict.fromkeys(f"{float(f'{end:.1g}'):g}" for end in (min(known), max(known)))
+    if min(known) >= _WHOLE:
+        return "No change could be found: the values scatter too much."
+    ends = dict.fromkeys(f"{float(f'{end:.1g}'):g}" for end in (min(known), max(known)) if end < _WHOLE)
     lasting = f"lasts {LASTING} points would be found in at least about 8 of 10 cases"
-    return f"{outcome}: one of about {' to '.join(ends)} % or more that {lasting}."
+    scattered = sum(end >= _WHOLE for end in known)
+    more = f"; in {counted(scattered, 'curve')} the values scatter too much" if scattered else ""
+    return f"{outcome}: one of about {' to '.join(ends)} % or more that {lasting}{more}."
 
 
 def _tested_text(history: Overview) -> str:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.expectation import BEFORE, Limit, limit_value
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import WITH, Case, defined_name
+from mpicampaign.base.records import DISTURBED, WITH, Case, defined_name
 from mpicampaign.base.reference import reference_names
-from mpicampaign.compare.findings import Absence
+from mpicampaign.compare.findings import WITHOUT_VALUE, Absence
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
@@ -48,10 +48,10 @@ class Judged:
     """A limit for one row.
 
     ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats, ``others``: of
-    the other group. ``metric`` and
-    ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided, if not by an interval;
-    ``absence``: why it has no value. With an alarm, ``n`` counts the newest ticks,
-    ``median`` is the last one's, and ``retests`` says how many more ticks beyond the limit would fail it.
+    the other group. ``metric`` and ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided,
+    if not by an interval; ``absence``: why runs have no value that counts. ``busy_ranked``: disturbed runs
+    count. With an alarm, ``n`` counts the newest ticks, ``median`` is the last one's, and ``retests`` says
+    how many more ticks beyond the limit would fail it.
     """
 
     limit: Limit
@@ -66,6 +66,7 @@ class Judged:
     others: int = 0
     why: str = ""
     absence: Absence = ()
+    busy_ranked: bool = False
     retests: int = 0
 
 
@@ -160,7 +161,8 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
     cell = row.cell(metric)
     values = cell.values if cell and row.ranked else ()
     named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values))
-    named = replace(named, median=median(values) if values else None)
+    busy_ranked = any(run.ranks_busy for run in row.records)
+    named = replace(named, median=median(values) if values else None, busy_ranked=busy_ranked)
     if not values:
         return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
     if limit.against and not other.values and other.published is None:
@@ -170,7 +172,8 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
     bound = _bound(limit, metric, other)
     interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
     if interval is None or interval.coverage < COVERAGE:
-        return replace(named, bound=bound, others=len(other.values), why=FEW)
+        lost = tuple(note for note in row.notes if note.kind in (*WITHOUT_VALUE, DISTURBED))
+        return replace(named, bound=bound, others=len(other.values), why=FEW, absence=lost)
     return replace(named, bound=bound, interval=interval, outcome=_outcome(interval, bound))
 
 

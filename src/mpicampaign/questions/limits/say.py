@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
 from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, AlarmRule
+from mpicampaign.base.records import RANKED
 from mpicampaign.base.text import visible
 from mpicampaign.questions.limits.find import (
     FAILED,
@@ -23,7 +24,7 @@ from mpicampaign.questions.limits.find import (
     Judged,
 )
 from mpicampaign.show.document import Grid, Heading, Node, Paragraph
-from mpicampaign.show.sentences import absence
+from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.medians import Interval
 
@@ -67,10 +68,12 @@ def reason_text(judged: Judged) -> str:
     if judged.why:
         detail = absence(judged.absence)
         if judged.why == FEW:  # what there is, and what would decide
-            detail = f"has {judged.n}, needs {FEWEST_OF_VALUE}"
+            counts = f"has {judged.n}, needs {FEWEST_OF_VALUE}"
             if judged.bound and judged.bound.ratio:
                 needs = f"{FEWEST_OF_RATIO} against {FEWEST_OF_RATIO}"
-                detail = f"has {judged.n} against {judged.others}, needs {needs}"
+                counts = f"has {judged.n} against {judged.others}, needs {needs}"
+            lost = "; ".join(map(note_text, judged.absence))
+            detail = counts + (f"; not counted: {lost}" if lost else "")
         why = _WHY.get(judged.why, f"{judged.why}: not tested")
         return why + (f": {detail}" if detail else "")
     if judged.limit.alarm:
@@ -143,9 +146,15 @@ def contract_document(campaign: str, judgements: Sequence[Judged]) -> list[Node]
         *([Grid("", 1, header, lines, remarks=4)] if lines else []),
         Paragraph(
             f"{more}Intervals hold the median, or its ratio, with at least 95 % confidence, each limit for "
-            "itself. Disturbed and contradicted runs do not count."
+            f"itself. {_what_counts(judgements)}"
         ),
     ]
+
+
+def _what_counts(judgements: Iterable[Judged]) -> str:
+    if any(judged.busy_ranked for judged in judgements):
+        return f"Disturbed runs count (busy_machine: {RANKED}); contradicted ones do not."
+    return "Disturbed and contradicted runs do not count."
 
 
 def _median(judged: Judged) -> str:

@@ -61,6 +61,7 @@ _HEAD = """\
 # {all:.2g} of all. Rates are averages over histories, not of this one.
 # Re-tests must be as far apart as the past was.
 """
+_NONE = "# The history of {campaign} gives no limit.\n"
 
 _REFRAME = """\
 # In a test beside FILE: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then
@@ -83,8 +84,9 @@ def expect_text(campaign: str, proposals: Sequence[Proposal], wish: float) -> st
 
 
 def _head(campaign: str, proposals: Iterable[Proposal], wish: float, checks: str) -> str:
-    together = sum(proposal.limit.rate for proposal in proposals if proposal.limit)
-    return _HEAD.format(campaign=visible(campaign), checks=checks, wish=1000 * wish, all=1000 * together)
+    rates = [proposal.limit.rate for proposal in proposals if proposal.limit]
+    head = _HEAD if rates else _NONE
+    return head.format(campaign=visible(campaign), checks=checks, wish=1000 * wish, all=1000 * sum(rates))
 
 
 def refused_lines(proposals: Iterable[Proposal]) -> list[str]:

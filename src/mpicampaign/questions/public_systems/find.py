@@ -35,6 +35,7 @@ from mpicampaign.suites.suite import Active
 
 # Why nothing of like kind is there.
 NO_SCOPE, NO_FABRIC, NO_RANKS, NOT_SHM, SHORT = "scope", "fabric", "ranks", "transport", "sizes"
+OVER_TCP, TCP = "over TCP", "tcp"
 ON_DEVICE, ONE_NODE, UNRANKED, NONE_ALIKE = "device", "one node", "unranked", "none"
 
 # The benchmarks of the table by suite and series, and what it calls the columns that are compared.
@@ -183,7 +184,7 @@ def _unknown(kind: Likeness, run: Record) -> str:
     if not kind.scope:
         return NO_SCOPE
     if kind.scope != NODES and kind.fabric != SHM:
-        return NOT_SHM
+        return OVER_TCP if kind.fabric == TCP else NOT_SHM
     if not kind.fabric:
         return NO_FABRIC
     return NO_RANKS if kind.ranks is None or kind.nodes is None else ""

@@ -18,6 +18,7 @@ from mpicampaign.questions.public_systems.find import (
     NOT_SHM,
     ON_DEVICE,
     ONE_NODE,
+    OVER_TCP,
     REACH,
     SHORT,
     UNRANKED,
@@ -47,6 +48,7 @@ _WHY = {
     NO_SCOPE: "where these ranks ran was not recorded; a map says it by nodes: of the placement",
     NO_FABRIC: f"the fabric of these runs is not known; {_NAME_IT}",
     NO_RANKS: "how many ranks took part, or on how many nodes, is not known",
+    OVER_TCP: "within a node public systems sent over shared memory; these runs sent over TCP",
     NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
     ONE_NODE: "with several ranks on a node, ranks 0 and 1 may share one",
     SHORT: f"no peak bandwidth, as their messages end below {format_size(REACH)}; most public peaks are "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import FRACTION, RATIO
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import STRONG, WEAK
+from mpicampaign.base.records import DISTURBED, STRONG, WEAK
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.metrics import STARTUP_METRICS
@@ -16,6 +16,8 @@ from mpicampaign.questions.answer import WRONG, Answer, CandidateRow, Mark
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, ScalingPoint, scalings
 from mpicampaign.show.cells import MetricCell
 from mpicampaign.show.document import Drawing, Grid, Heading, Line, Paragraph, Section
+from mpicampaign.statistics.comparisons import FEWEST
+from mpicampaign.verdicts.compare import FEW_REPEATS
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
@@ -118,9 +120,19 @@ def _finding(scaling: Scaling, view: View) -> str:
     """``From 2 to 8 ranks: speed-up 2.50 of 4.00, efficiency 62.5 %.``; without a speed-up the values."""
     first, last = scaling.points[0], scaling.points[-1]
     ends = f"From {first.ranks} to {in_ranks(last.ranks)}"
-    if gain := _gain(scaling, last).strip(" ()"):
-        return f"{ends}: {gain}."
-    return f"{ends}: {_value(scaling, first, view)} to {_value(scaling, last, view)}."
+    gain = _gain(scaling, last).strip(" ()")
+    values = f"{_value(scaling, first, view)} to {_value(scaling, last, view)}"
+    return f"{'; '.join([f'{ends}: {gain or values}', *_cautions(scaling)])}."
+
+
+def _cautions(scaling: Scaling) -> Iterator[str]:
+    """``too few repeats (2)``, ``all runs disturbed``: what the medians may owe to chance, or to others."""
+    fewest = min(point.cell.n for point in scaling.points)
+    if fewest < FEWEST:
+        yield f"{FEW_REPEATS} ({fewest})"
+    runs = [run for point in scaling.points for run, _ in point.row.curves]
+    if disturbed := sum(run.condition == DISTURBED for run in runs):
+        yield f"{'all' if disturbed == len(runs) else f'{disturbed} of {len(runs)}'} runs disturbed"
 
 
 def scaling_sentence(scaling: Scaling, view: View) -> str:

@@ -140,7 +140,8 @@ def lead(
         apart = sum(one.apart for one in untested)
         parts.append(f"{apart} of {of} differ by more than their ranges{_furthest(untested)}")
     if few := every - len(tested) - len(untested):
-        parts.append(f"{few} of {every} have fewer than {FEWEST} repeats a side, {_FEW}")
+        have = "has" if few == 1 else "have"
+        parts.append(f"{few} of {every} {have} fewer than {FEWEST} repeats a side, {_FEW}")
     if known:
         parts.append(f"the history shows a change between the two in {len(known)}")
     return " ".join(
