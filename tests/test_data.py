@@ -180,17 +180,34 @@ def test_names_of_the_interface_last_as_long_as_its_version() -> None:
     assert (len(names), zlib.crc32(names.encode())) == (796, 4113470976)
 
 
-def test_the_notebook_runs_in_a_fresh_python(folder: Path) -> None:
+def test_the_notebook_runs_in_a_fresh_python(folder: Path, tmp_path: Path) -> None:
+    """Also on results without sizes, and on some without any value."""
+    table = make.series("solve", 2, metrics={"time": {"unit": "s", "better": "lower"}}, time=10.0)
+    solved = [make.run(make.case("X", "solve"), number, table, suite="own") for number in range(1, 7)]
+    for name, runs in (("sizeless", solved), ("empty", make.not_available(make.case("X"), "no"))):
+        (tmp_path / name).mkdir()
+        write_records(tmp_path / name / "records.jsonl", Header("c", "", ()), runs)
+    check = "import numpy; assert numpy.isclose(numpy.median(values['value'][chosen]), one['median'])"
+    said = of_notebook(folder, check)
+    assert "may be best" in said and said.rstrip().endswith("<svg")
+    assert "X time 10.0 [10. 10. 10. 10. 10. 10.] s" in of_notebook(tmp_path / "sizeless")
+    of_notebook(tmp_path / "empty")
+
+
+def of_notebook(results: Path, check: str = "") -> str:
+    """What its cells print."""
     cells: list[dict[str, Any]] = json.loads((PROJECT / "docs/results.ipynb").read_text())["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert not any(cell.get("outputs") for cell in cells)
-    code[-2] += '\nimport numpy\nassert numpy.isclose(numpy.median(values["value"][chosen]), one["median"])'
-    code[-1] = f"print(({code[-1]})._repr_svg_()[:4])"  # what a notebook shows
+    code[-1] = (
+        f"shown = {code[-1]}\nif results.figures: print(shown._repr_svg_()[:4])"  # what a notebook shows
+    )
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join(code)],
-        env=os.environ | {"RESULTS": str(folder)},
+        [sys.executable, "-c", "\n".join([*code, check])],
+        env=os.environ | {"RESULTS": str(results)},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    assert "may be best" in done.stdout and done.stdout.rstrip().endswith("<svg")
+    assert not done.returncode, done.stderr
+    return done.stdout
