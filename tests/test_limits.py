@@ -168,6 +168,7 @@ def test_hostile_names_stay_text() -> None:
     [written] = yaml.safe_load(expect_text(evil, [one], WISH))["expect"]
     assert (written["host_groups"], written["placements"]) == ("on", "TCP")
     assert "\x1b" not in expect_text(evil, [one], WISH)
+    assert expect_text("c", [], WISH) == "# The history of c gives no limit.\n", "no rate of none"
     twice = reframe_text(evil, [one, one], WISH)
     assert len(yaml.safe_load(twice)) == 1 and "# no limit: another one has its names" in twice
 
