@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from mpicampaign.evidence.evidence import CLAIM_HEADER, HEADER, read_evidence
 from mpicampaign.evidence.preempted import preempted_text
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.questions import answers, lead
-from mpicampaign.report.summary import summary
+from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.run.progress import Progress
 from mpicampaign.show.runs import MARK, MEANING, condition_text, mark_of, run_counts
 from mpicampaign.suites import OutputError, parse
@@ -301,3 +302,18 @@ def test_parts_are_not_examined_without_an_account(build: Build) -> None:
     assert launch.statuses == [0, 0], launch.errors
     assert launch.header("hit_parts").startswith("not examined")
     assert preempted_text([], parse("kernel", launch.output).metadata) == ""
+
+
+@pytest.mark.parametrize("states", product([None, QUIET, DISTURBED], repeat=4))
+def test_any_quiet_and_disturbed_runs_of_two_host_groups_have_a_summary(
+    states: tuple[str | None, ...],
+) -> None:
+    places = [make.case(placement, group=group) for group in ("g1", "g2") for placement in ("SHM", "TCP")]
+    records = [
+        run
+        for case, state in zip(places, states, strict=True)
+        for run in (make.runs(case, BUSY, condition=state, condition_reason=REASON) if state else [])
+    ]
+    text = summary_text(compare(records))
+    if states in ((QUIET, None, None, QUIET), (None, QUIET, QUIET, None)):
+        assert text.count("No host group has two placements with values.") == 2

@@ -384,7 +384,7 @@ def test_a_job_that_ends_well_without_files_is_not_a_success(watched: Watched) -
     script.path.write_text(script.path.read_text().replace("\nrun=", "\nexit 0\nrun="))
     [ended] = until_ended(jobs, clock, lambda: time.sleep(0.1))
     assert ended.status is None
-    assert "DONE; no exit status was left" in ended.problem
+    assert "DONE; no exit status was written" in ended.problem
     assert len(site.lsf.submitted) == 1
 
 

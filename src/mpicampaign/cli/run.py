@@ -123,11 +123,11 @@ def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
 
 
 def _status(prepared: Prepared) -> int:
-    """Failed where no selected run gave a value that counts, which is said."""
+    """Failed where no selected run gave a value, which is said; values of disturbed runs are shown, too."""
     from mpicampaign.collect.campaign import collect_all
 
     records = collect_all(prepared.folder, prepared.plan)
-    if any(record.counts and prepared.selection.takes(record.case, record.repeat) for record in records):
+    if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
         return DONE
     say("no run gave a value that counts: 'mpicampaign status' says how each ended")
     return FAILED

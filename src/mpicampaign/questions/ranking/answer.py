@@ -92,6 +92,8 @@ def _answer(
     if len(disturbed) > 1 and not said:
         said.append(f"{say.ON} {disturbed[0].name} has the best median.")
     said += say.disturbed_sentences(disturbed, view)
+    if not (said or lines):
+        said.append(f"No host group has two placements with {say.ENOUGH_QUIET if disturbed else 'values'}.")
     return Answer(
         table,
         f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else ""),
