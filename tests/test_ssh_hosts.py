@@ -161,7 +161,7 @@ def test_two_hosts_are_measured_and_verified(
     [record] = hosts.records()
     assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
     words = "; ".join(record.verdict_reasons)
-    assert "n1 (1 ranks), n2 (1 ranks)" in words
+    assert "n1 (1 rank), n2 (1 rank)" in words
     assert "MB over interface eth0" in words
     nodes = hosts.evidence().nodes
     assert {name: node["sockets"] for name, node in nodes.items()} == {"n1": "1", "n2": "2"}
