@@ -304,7 +304,7 @@ def test_parts_are_not_examined_without_an_account(build: Build) -> None:
     assert preempted_text([], parse("kernel", launch.output).metadata) == ""
 
 
-@pytest.mark.parametrize("states", product([None, QUIET, DISTURBED], repeat=4))
+@pytest.mark.parametrize("states", [*product([None, QUIET, DISTURBED], repeat=4)])
 def test_any_quiet_and_disturbed_runs_of_two_host_groups_have_a_summary(
     states: tuple[str | None, ...],
 ) -> None:

@@ -52,6 +52,7 @@ _NOTES = """\
 # - job: the last number in the names of files that count from 0 or 1: equal outputs are then repeats.
 # - Nothing is claimed, so all runs are unverified: claims under placements: are compared with the evidence.
 """
+_REFUSED_SHOWN = 20
 _MIXED = "has several outputs of a benchmark: tell them apart by command: or above:"
 
 
@@ -68,11 +69,11 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
         rule = LabelRule(label={**general, "placement": "all"})
         any_map = ImportMap(name=name, campaign=name, rules=(rule,))
         account = import_folders(folders, any_map, Path(trial))
-    if not account.labels:
-        refused = (f"{printable(entry.place)}: {entry.reason}" for entry in account.of_role(REFUSED))
-        hint = next(refused, "give the folder with the raw outputs")
-        folder = printable(str(folders[0]))
-        raise UserError(Problem("no output of a benchmark is there; no map is written", folder, hint=hint))
+    if not any(entry.facts for entry in account.entries):
+        refused = [Problem(entry.reason, printable(entry.place)) for entry in account.of_role(REFUSED)]
+        hint = "" if refused else "give the folder with the raw outputs"
+        nothing = Problem("no output of a benchmark is there; no map is written", str(folders[0]), hint=hint)
+        raise UserError([nothing, *refused[:_REFUSED_SHOWN]])
     entries = account.entries
     facts = [entry.facts for entry in entries if entry.facts]
     alike = _all_alike([output for output in facts if not SUITES[output["suite"]].labels])
