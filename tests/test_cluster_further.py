@@ -91,7 +91,7 @@ def test_on_busy_nodes_a_call_stops_repeating_disturbed_jobs_and_the_next_one_go
         f"not run since the nodes are busy: further repeats of {12 - further} disturbed run" in first.stderr
     )
     second = site.run()
-    assert succeeded(second) and "busy" not in second.stderr
+    assert succeeded(second) and "nodes are busy" not in second.stderr
     assert once_each(site, 24) and "nothing to do" in site.run().stdout
 
 
