@@ -317,9 +317,9 @@ def _folders() -> str:
     from mpicampaign.base.places import results_folder
 
     there = results_folder()
-    found = sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
-    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return f"campaigns in {there}: {', '.join(found[:_MOST_NAMED]) or 'none'}{more}"
+    names = sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"campaigns in {there}: {', '.join(names[:_MOST_NAMED]) or 'none'}{more}"
 
 
 # ---- what the history knows

@@ -42,7 +42,7 @@ def _problems(campaign: Campaign) -> list[Problem]:
         dimension = dimension_named(benchmark.suite, metrics, limit.metric)
         if dimension is None:
             known = ", ".join(metrics) or "latency at 0 B, maximum bandwidth"
-            hint = f"such as {known}; 'mpicampaign tables {campaign.file} --list' names those of results"
+            hint = f"such as {known}; the tables of a report have the metrics of its results"
             message, key = f"no run of {limit.benchmark} can have this metric", ("expect", number, "metric")
             problems.append(campaign.document.problem(key, message, limit.metric, hint))
             continue

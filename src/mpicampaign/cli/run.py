@@ -124,9 +124,9 @@ def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
 
 def _status(prepared: Prepared) -> int:
     """Failed where no selected run gave a value, which is said; values of disturbed runs are shown, too."""
-    from mpicampaign.collect.campaign import collect_all
+    from mpicampaign.base.records import RECORDS, read_records
 
-    records = collect_all(prepared.folder, prepared.plan)
+    _, records = read_records(prepared.folder / RECORDS)  # that the report has just written
     if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
         return DONE
     say("no run gave a value that counts: 'mpicampaign status' says how each ended")

@@ -69,9 +69,9 @@ def tables(
     legend += [ranked_state(comparison.states)]
     legend += [condition_note(comparison.records)] if once else []
     meaning = [Paragraph(text) for text in legend if text]
-    found = grids(comparison, view, notes_once=once)
+    value_grids = grids(comparison, view, notes_once=once)
     beside = tables_of_questions(comparison, view)
-    document = [*answer, *machine_nodes(comparison.machines), *found, *beside, *meaning]
+    document = [*answer, *machine_nodes(comparison.machines), *value_grids, *beside, *meaning]
     text = terminal_text(document, width) if form == "terminal" else chosen.write(document)
     return text.encode("utf-8")
 

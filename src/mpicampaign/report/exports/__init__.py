@@ -22,5 +22,5 @@ class ExportWriter:
 
 def export_writer(name: str) -> ExportWriter | None:
     """The writer of a format; ``None`` of one of tables."""
-    found = load(__name__, name) if name in format_names(__path__) else None
-    return found if isinstance(found, ExportWriter) else None
+    writer = load(__name__, name) if name in format_names(__path__) else None
+    return writer if isinstance(writer, ExportWriter) else None
