@@ -388,7 +388,7 @@ class Told:
         """From whom the repeats are too few to tell the best."""
         head = r"(\d+) repeats are too few to tell "
         said = self.token(text, one.contest.names)
-        found = re.fullmatch(rf"{head}(.*)(?:: (\d+) would tell)?".replace("(.*)", "(.*?)"), said)
+        found = re.fullmatch(rf"{head}(.*?)(?:: (?:over )?(\d+) would tell)?", said)
         assert found, text
         named = re.findall(VALUED, found[2])
         assert self.named(number for number, *_ in named) == [one.contest.leaders[0], *one.untold[:3]], text

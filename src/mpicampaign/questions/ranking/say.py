@@ -235,6 +235,9 @@ def leaders_text(ranking: Ranking, view: View) -> str:
     return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} that are not judged'}"
 
 
+_MOST_REPEATS = 100  # beyond it the estimate of the spread carries no number
+
+
 def _too_few_to_tell(ranking: Ranking, view: View) -> str:
     """``4 repeats are too few to tell SHM-1 (0.14 µs) from TCP-loopback (5.09 µs): 8 would tell``."""
     sight, far = ranking.sight, first_few([valued(one, view) for one in ranking.untold], MANY, "others")
@@ -242,7 +245,8 @@ def _too_few_to_tell(ranking: Ranking, view: View) -> str:
     text = f"{repeats} repeats are too few to tell {valued(ranking.best, view)} from {listed(far)}"
     needed = sight.repeats_for(_FAR_IS) if sight else None
     enough = max(needed or 0, WITHIN if len(ranking.contestants) <= FEW_CANDIDATES else WITHIN_MANY)
-    return f"{text}: {enough} would tell" if needed and enough > repeats else text
+    count = f"over {_MOST_REPEATS}" if enough > _MOST_REPEATS else str(enough)
+    return f"{text}: {count} would tell" if needed and enough > repeats else text
 
 
 def _could_be_seen(rankings: Iterable[Ranking], here: str = " here") -> Iterator[str]:
