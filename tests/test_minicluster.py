@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -125,13 +126,17 @@ def test_a_command_that_hangs_is_ended_inside(minicluster: MiniCluster) -> None:
 KINDS = ("pid", "net", "mnt", "uts", "ipc")
 
 
+def children(process: int) -> list[int]:
+    numbers: list[str] = []
+    with suppress(OSError):  # the process has just ended
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            with suppress(OSError):  # a thread alone has just ended
+                numbers += (thread / "children").read_text().split()
+    return [int(number) for number in numbers]
+
+
 def descendants(process: int) -> list[int]:
-    children = [
-        int(child)
-        for task in Path(f"/proc/{process}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-    return children + [each for child in children for each in descendants(child)]
+    return [process for child in children(process) for process in (child, *descendants(child))]
 
 
 def namespaces(process: int) -> set[str]:
