@@ -37,7 +37,7 @@ def hold(answers: Sequence[Answer], lead: str) -> int:
 
 def _chosen(row: Row) -> None:
     """Disturbed runs are left out where four others were quiet, or all that the campaign asks for count."""
-    conditions = [run.condition for run in row.records]
+    conditions = [run.condition for run in row.records if run.series]
     asked = sum(not run.further for run in row.records)
     others = len(conditions) - conditions.count("disturbed")
     left_out = conditions.count("quiet") >= 4 or others >= asked
@@ -67,8 +67,11 @@ def _sentences(answer: Answer) -> None:
     values, scale = repeats(answer), UNITS[answer.unit]
     quiet = [one.name for one in answer.candidates if {r.condition for r, _ in one.row.curves} == {"quiet"}]
     text = " ".join(answer.said)
+    best = re.match(r"On this busy machine (\S+) \(([\d.]+) \S+\) has the best median", text)
+    assert not best or _near(np.median(values[best[1]]) / scale, best[2]), text
     known = (
-        r"Only .* has enough quiet runs: |On this busy machine (?:the (?:median|\d+ medians|range)|\S+ has)"
+        r"Only .* has enough quiet runs: "
+        r"|On this busy machine (?:the (?:median|\d+ medians|range)|\S+ \([\d.]+ \S+\) has)"
     )
     assert all(re.match(known, sentence) for sentence in answer.said), f"no rule knows: {text}"
     only = re.match(r"Only (.*?) has enough quiet runs: ([\d.]+) ", text)

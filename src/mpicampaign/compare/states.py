@@ -88,7 +88,7 @@ class States:
     """The states of the machine in a campaign's runs.
 
     ``places``: those with several, or with single runs in another one. ``names``: fastest first; empty where
-    there is one state. ``headline``: the one in which most cases are complete.
+    there is one state. ``headline``: the one whose runs are ranked.
     """
 
     places: tuple[ProbedPlace, ...]
@@ -255,12 +255,15 @@ def _runs_of(values: Iterable[tuple[float, int]]) -> int:
 
 
 def _headline(states: States, records: Iterable[Record]) -> str:
-    """The state in which most cases are complete, then that of most runs, then the fastest."""
+    """The state in which most cases are complete, then that of most runs that count, then of most others."""
+    records = list(records)
     cases = [_counts(states, runs) for runs in grouped(records, lambda record: record.case).values()]
+    disturbed = Counter(states.name_of(run) for run in records if run.sound and run.disturbed)
 
-    def rank(name: str) -> tuple[int, int]:
+    def rank(name: str) -> tuple[int, int, int]:
         counts = [(count[name], needed) for count, needed in cases]
-        return sum(count >= needed > 0 for count, needed in counts), sum(count for count, _ in counts)
+        complete = sum(count >= needed > 0 for count, needed in counts)
+        return complete, sum(count for count, _ in counts), disturbed[name]
 
     return max(states.names, key=rank)
 

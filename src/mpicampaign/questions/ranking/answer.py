@@ -35,7 +35,7 @@ from mpicampaign.questions.ranking.find import (
     Ranking,
     best_first,
 )
-from mpicampaign.questions.ranking.say_pairs import baseline_lines, pair_sentence
+from mpicampaign.questions.ranking.say_pairs import baseline_lines, pair_sentence, valued
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
@@ -90,7 +90,7 @@ def _answer(
     counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in say.disturbed_metrics(table)}
     lines = (*_best_of_others(others, view), *attribute_lines(table, metric, ranks, view))
     if len(disturbed) > 1 and not said:
-        said.append(f"{say.ON} {disturbed[0].name} has the best median.")
+        said.append(f"{say.ON} {valued(disturbed[0], view)} has the best median.")
     said += say.disturbed_sentences(disturbed, view)
     if not (said or lines):
         said.append(f"No host group has two placements with {say.ENOUGH_QUIET if disturbed else 'values'}.")
