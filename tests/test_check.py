@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import build_records as make
@@ -333,6 +334,7 @@ def test_check_counts_what_this_machine_cannot_make_and_says_why(
     assert "offers 1 socket and 2 cores" in shown and "  4 runs can be made here\n" in shown
     shown = desk.call("plan", (desk.folder / "c.yaml").read_text())[1]
     assert "\n4 runs here, 4 still to be done" in shown and "SHM-2: 4 of 8 runs cannot be made here" in shown
+    assert re.search(r"SHM-1 +SHM-2\n.* ×4 +×0\n", shown)
     data = json.loads(desk.call("plan", (desk.folder / "c.yaml").read_text(), "--json")[1])
     assert (len(data["runs"]), data["runs_possible"]) == (8, 4)
     assert "; at most " in shown and f"at most {data['node_hours'] / 2:.2f}, then " in shown

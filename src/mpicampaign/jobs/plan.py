@@ -73,9 +73,8 @@ class Plan(plan_file.PlanFile):
     def without(self, identities: Collection[str]) -> Plan:
         """The plan without these runs, and without further repeats of cases that have no other run."""
         runs = tuple(run for run in self.runs if run.identity not in identities)
-        gone = {run.case for run in self.runs} - {run.case for run in runs}
-        cases = (replace(planned, addable=0) if planned.case in gone else planned for planned in self.cases)
-        return replace(self, runs=runs, cases=tuple(cases)) if identities else self
+        cases = tuple(planned.without(identities) for planned in self.cases)
+        return replace(self, runs=runs, cases=cases) if identities else self
 
     @property
     def further(self) -> tuple[Run, ...]:

@@ -35,6 +35,11 @@ class PlannedCase(plan_file.CaseEntry):
         """How many further repeats there are."""
         return len(self.runs) - self.repeats
 
+    def without(self, identities: Collection[str]) -> PlannedCase:
+        """The case without these runs; with no other one nothing can be added."""
+        runs = tuple(run for run in self.runs if run.identity not in identities)
+        return replace(self, runs=runs, addable=self.addable if runs else 0)
+
 
 def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft]) -> PlannedCase:
     """The case with its repeats."""
