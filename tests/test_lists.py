@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import build_records as make
@@ -194,11 +196,16 @@ def work(placement: str, ranks: int, time: float, arguments: str = "100") -> lis
     return [make.run(case, number, table, **fields) for number in range(1, 7)]
 
 
-def test_values_of_a_list_without_blocks_are_told_once_and_how_to_compare_them() -> None:
+def test_values_of_a_list_without_blocks_are_told_once_and_how_to_compare_them(tmp_path: Path) -> None:
     variants = [make.case("SHM-1", f"PingPong iter={count}", "blue", "here") for count in (10, 100)]
-    text = summary_text(compare([run for case in variants for run in make.case_runs(case)]))
-    assert "PingPong: 2 values of lists; 'blocks' in the matrix entry would compare them." in text
+    records = [run for case in variants for run in make.case_runs(case)]
+    text, line = summary_text(compare(records)), "PingPong: 2 values of lists; 'blocks' in the matrix entry"
+    assert f"{line} would compare them." in text
     assert text.count("PingPong") == 1
+    write_report(tmp_path / "report.html", compare(records), records)
+    first = unescape((tmp_path / "report.html").read_text()).partition('id="tables"')[0]
+    told = re.sub(r"(?s)<(style|ul).*?</\1>", "", first)
+    assert (told.count(line), told.count("Only SHM-1")) == (1, 0)
 
 
 def declared(records: list[Record], word: str) -> list[Record]:

@@ -162,21 +162,22 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
 def _sentences(comparison: Comparison, found: KeyResults) -> Iterator[str]:
     """On machines; a finding for each answer; those of few repeats."""
     yield from found.machines
-    of_lists = _values_of_lists(found)
-    together = {id(answer) for same in of_lists for answer in same}
-    others = (answer for answer in found.answers if id(answer) not in together)
-    said = [(answer.finding, f"{answer.title}: {answer.finding}") for answer in others]
+    answered, of_lists = _told(found.answers)
+    said = [(answer.finding, f"{answer.title}: {answer.finding}") for answer in answered]
     yield from (text for finding, text in said if f"{found.lead}." not in (finding, text))
-    yield from map(_not_compared, of_lists)
+    yield from of_lists
     yield from findings_of_few(comparison)
 
 
-def _values_of_lists(found: KeyResults) -> list[list[Answer]]:
-    """Answers with nothing to compare, of each benchmark that ran here with several values of its lists."""
-    alone = [answer for answer in found.answers if answer.real == ALONE]
+def _told(found: Sequence[Answer]) -> tuple[list[Answer], dict[str, list[Answer]]]:
+    """Answers that are told each; a line for those with nothing to compare of several values of lists."""
+    alone = [answer for answer in found if answer.real == ALONE]
     alone = [answer for answer in alone if not any(one.row.imported for one in answer.candidates)]
     alike = grouped(alone, lambda answer: defined_name(answer.table.benchmark)).values()
-    return [same for same in alike if len({answer.table.benchmark for answer in same}) > 1]
+    of_lists = [same for same in alike if len({answer.table.benchmark for answer in same}) > 1]
+    together = {id(answer) for same in of_lists for answer in same}
+    told = [answer for answer in found if id(answer) not in together]
+    return told, {_not_compared(same): same for same in of_lists}
 
 
 def _not_compared(same: Sequence[Answer]) -> str:
@@ -224,7 +225,8 @@ def first_screen(source: ReportSource) -> Section:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     comparison, view = source.comparison, source.view
     found = summary(comparison, view)
-    every = [_answer(source, found.answers, number) for number in range(len(found.answers))]
+    answered, of_lists = _told(found.answers)
+    every = [_answer(source, answered, number) for number in range(len(answered))]
     shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
     rest = every[len(shown) :]
     nodes: list[PageNode] = [Heading(found.lead)]
@@ -237,6 +239,8 @@ def first_screen(source: ReportSource) -> Section:
     nodes += few_strips(comparison)
     nodes += _fold("exceptions", (*found.of_few, legend_of_few(comparison)) if found.of_few else ())
     nodes += [*shown, *([Fold(f"{len(rest)} more metrics", tuple(rest))] if rest else [])]
+    for line, same in of_lists.items():
+        nodes += _fold(line, (f"{answer.title}: {answer.finding}" for answer in same))
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     if not (found.answers or found.of_few or comparison.machines):
