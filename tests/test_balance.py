@@ -9,10 +9,10 @@ import build_records as make
 import pytest
 
 from mpicampaign.base.records import BLAS, QUIET, REFERENCE_BLAS, Record, Series
+from mpicampaign.base.reference import PUBLIC_SYSTEMS, REFERENCE
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import NOT_COMPARABLE
 from mpicampaign.compare.rows import Row
-from mpicampaign.questions.public_systems.find_table import FILE
 from mpicampaign.show.sentences import note_text
 
 PUBLISHED = ("random ring bandwidth per process", "HPL rate per process", "random ring / HPL")
@@ -21,7 +21,7 @@ PUBLISHED = ("random ring bandwidth per process", "HPL rate per process", "rando
 def rows() -> list[dict[str, str]]:
     """The printed values of each system of 2005, in GB/s, Gflop/s and byte/kflop."""
     found: dict[str, dict[str, str]] = {}
-    with FILE.open(encoding="utf-8", newline="") as file:
+    with (REFERENCE / f"{PUBLIC_SYSTEMS}.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if line["year"] == "2005":
                 row = found.setdefault(f"{line['system']} {line['cpu']}", {})

@@ -20,13 +20,13 @@ from mpicampaign.base.records import (
     Record,
     write_records,
 )
+from mpicampaign.base.reference import PUBLIC_SYSTEMS, REFERENCE
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
-from mpicampaign.questions.public_systems.find_table import FILE
 from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
 from mpicampaign.report.write import write_report
 from mpicampaign.show.view import View
@@ -51,7 +51,7 @@ def said(records: list[Record]) -> list[str]:
 def public(**wanted: str) -> dict[str, list[float]]:
     """The values of the table with these cells, by system, read here by other means."""
     found: dict[str, list[float]] = {}
-    with FILE.open(encoding="utf-8", newline="") as file:
+    with (REFERENCE / f"{PUBLIC_SYSTEMS}.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             ping_pong = line["benchmark"] in ("IMB PingPong", "osu_latency", "osu_multi_lat")
             if ping_pong and not line["unlike"] and wanted.items() <= line.items():

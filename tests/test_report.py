@@ -115,7 +115,7 @@ def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> N
     published = PublishedRow("old", "g", "TCP", 2, "mean", 5, "a report", "r", {metric: 1e-3})
     rows = (replace(table.rows[0], at_most=True),)
     text = below(tmp_path, replace(comparison, tables=(replace(table, rows=rows, published=(published,)),)))
-    assert "median, at most" in text
+    assert "SHM, at most: " in text
     assert 'class="unranked"' in text
 
 

@@ -1,175 +1,146 @@
-"""Published values that the project ships as data in reference/, each with its source and licence.
+"""Values that the project ships in reference/, each with its source: of publications and of public systems.
 
-Each line of reference/NAME.csv holds one value as printed, with its true unit. reference/NAME.yaml names the
-publication. docs/formats.md describes the format.
+docs/formats.md says what the columns of a table are. Values of own runs and of bundles become lines of the
+same form.
 """
 
 from __future__ import annotations
 
 import csv
-import math
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
+from typing import NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
-from mpicampaign.base.keys import Kind, Values, entry, key, mapping, schema_of
 from mpicampaign.base.places import shipped
-from mpicampaign.base.records import plain_fields
-from mpicampaign.base.shape import check_shape
 from mpicampaign.base.units import MB, MIB
 from mpicampaign.base.yaml_lines import read_yaml, shown
 
 REFERENCE = shipped("reference")
-COLUMNS = (
-    "system",
-    "host_group",
-    "placement",
-    "ranks",
-    "benchmark",
-    "quantity",
-    "size",
-    "statistic",
-    "n",
-    "value",
-    "unit",
-)
-STATISTICS = ("mean", "median", "minimum", "maximum", "single", "derived")
-LARGEST = "max"  # in the column size: the largest value over all message sizes
-# Factors to bytes, seconds, B/s and flop/s.
+PUBLIC_SYSTEMS = "public-systems"  # outputs in public repositories; all other tables are of publications
+LATENCY, BANDWIDTH, PEAK, MESSAGE_RATE = "latency", "bandwidth", "peak bandwidth", "peak message rate"
+BALANCE = "random ring / HPL"  # of whole systems, whatever their size
+PAIR = 2  # ranks
+PING_PONG = ("IMB PingPong", "osu_latency", "osu_multi_lat")  # half a round trip of one message, of two ranks
+# Factors to bytes, seconds, B/s, flop/s, messages/s and byte/flop.
 UNITS = {
-    "us": 1e-6,
-    "s": 1.0,
-    "MB/s": float(MB),
-    "MiB/s": float(MIB),
-    "GB/s": 1e9,
-    "Gflop/s": 1e9,
+    **{"us": 1e-6, "s": 1.0, "MB/s": float(MB), "MiB/s": float(MIB), "GB/s": 1e9, "Gflop/s": 1e9},
+    **{"messages/s": 1.0, "byte/kflop": 1e-3, "%": 1e-2},
 }
-_TEXT = Kind(
-    {"type": "string", "pattern": r"^\s*\S[\s\S]*$", "x-message": "must be a text"},
-    lambda values, path: values.text(path).strip(),
-)
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedValue:
-    """One published value. ``size`` (B) is None for maxima over sizes and where there are no sizes."""
+class Likeness:
+    """What two values must share to be compared."""
 
-    system: str
-    host_group: str
-    placement: str
-    ranks: int | None
     benchmark: str
-    quantity: str
+    metric: str
     size: int | None
-    statistic: str
-    n: int
-    printed: str
-    unit: str
+    scope: str = ""
+    fabric: str = ""
+    ranks: int | None = None
+    nodes: int | None = None
 
     @property
-    def value(self) -> float:
-        """The value in bytes, seconds, B/s or flop/s."""
-        return float(self.printed) * UNITS[self.unit]
+    def same(self) -> Likeness:
+        """One name for suites that mean the same; no place for whole systems."""
+        if self.metric == BALANCE:
+            return Likeness(self.benchmark, self.metric, None)
+        if self.metric == LATENCY and self.ranks == PAIR and self.benchmark in PING_PONG:
+            return replace(self, benchmark=PING_PONG[0])
+        return self
 
 
-@entry()
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
-    """The keys of reference/NAME.yaml."""
+@dataclass(frozen=True, slots=True)
+class SystemValue:
+    """A value over ``n`` outputs of a system, the lowest and the highest of them, in SI units.
 
-    title: str = key(_TEXT, "Title of the publication", required=True)
-    source: str = key(_TEXT, "Author, title and place of the publication", required=True)
-    licence: str = key(_TEXT, "Licence of the values", required=True)
-    note: str = key(_TEXT, "What a reader must know to compare the values", required=True)
-    address: str = key(_TEXT, "Web address")
-    same: dict[str, str] = key(
-        mapping(None, _TEXT),
-        "Benchmarks by the names of own series that measure the same",
-        "Own series have their options in their names, such as another Lmax.",
-        default={},
-    )
+    ``rails``: adapters of a node; None where unknown. ``about``: processor, adapter, MPI library, year.
+    ``unlike``: what sets it apart from all others, so that nothing is compared with it.
+    ``host_group``, ``placement``, ``statistic`` (mean, single): of publications, as these name them.
+    ``bundle``: of an own or another site's bundle, not of a table.
+    """
+
+    system: str
+    kind: Likeness
+    value: float
+    n: int = 1
+    low: float | None = None
+    high: float | None = None
+    rails: int | None = None
+    about: str = ""
+    source: str = ""
+    licence: str = ""
+    note: str = ""
+    unlike: str = ""
+    host_group: str = ""
+    placement: str = ""
+    statistic: str = ""
+    bundle: bool = field(default=False, kw_only=True)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        return (self.low or self.value, self.high or self.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference(Publication):
-    """A publication with all its values."""
+class Publication(NamedTuple):
+    """``same``: the publication's benchmarks by the names of own series that measure the same."""
 
-    name: str
-    values: tuple[PublishedValue, ...]
-
-
-def reference_names(folder: Path = REFERENCE) -> tuple[str, ...]:
-    """The names of the publications that are shipped."""
-    return tuple(sorted(path.stem for path in folder.glob("*.yaml")))
+    source: str
+    same: dict[str, str]
+    values: tuple[SystemValue, ...]
 
 
 @cache
-def load_reference(name: str, folder: Path = REFERENCE) -> Reference:
-    """One publication with its values.
+def table_values(name: str) -> tuple[SystemValue, ...]:
+    """All lines of reference/NAME.csv."""
+    with (REFERENCE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(_value(defaultdict(str, line)) for line in csv.DictReader(file))
+
+
+def reference_names() -> tuple[str, ...]:
+    """The names of the publications that are shipped."""
+    return tuple(sorted(path.stem for path in REFERENCE.glob("*.yaml")))
+
+
+@cache
+def load_reference(name: str) -> Publication:
+    """A publication with its values.
 
     Raises
     ------
     UserError
-        with every damaged line, or when there is no such publication.
+        when there is no such publication.
     """
-    if name not in reference_names(folder):
-        hint = did_you_mean(name, reference_names(folder))
-        raise UserError(Problem(f"unknown reference {shown(name)}", str(folder), hint=hint))
-    publication, problems = _publication(folder / f"{name}.yaml")
-    values = _values(folder / f"{name}.csv", problems)
-    if problems:
-        raise UserError(problems)
-    return Reference(name=name, values=values, **plain_fields(publication))
+    if name not in reference_names():
+        hint = did_you_mean(name, reference_names())
+        raise UserError(Problem(f"unknown reference {shown(name)}", str(REFERENCE), hint=hint))
+    about = read_yaml(REFERENCE / f"{name}.yaml").data
+    return Publication(about["source"], about.get("same", {}), table_values(name))
 
 
-def _publication(path: Path) -> tuple[Publication, list[Problem]]:
-    document = read_yaml(path)
-    if not isinstance(document.data, dict):
-        raise UserError(Problem("must be a mapping with title, source, licence and note", str(path), 1))
-    problems, _ = check_shape(document, schema_of(Publication))
-    return Values(document).entry(Publication, ()), [*document.problems, *problems]
-
-
-def _values(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
-    """The values of all whole lines; each damaged one is a problem."""
-    values: dict[tuple[object, ...], PublishedValue] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = csv.DictReader(file)
-        for line in lines:
-            try:
-                value = _value(line)
-                place = value.system, value.host_group, value.placement, value.ranks, value.benchmark
-                if values.setdefault((*place, value.quantity, value.size, line["size"]), value) is not value:
-                    raise ValueError("the same value twice")
-            except (KeyError, TypeError, ValueError) as error:
-                problems.append(Problem(f"damaged line: {error}", str(path), lines.line_num))
-    if not values and not problems:
-        problems.append(Problem("this file has no values", str(path)))
-    return tuple(values.values())
-
-
-def _value(line: dict[str, str]) -> PublishedValue:
-    ranks, size, texts = line["ranks"], line["size"], [*line.values()]
-    if (
-        len(line) != len(COLUMNS)
-        or None in texts
-        or not all(line[name] for name in ("system", "host_group", "quantity"))
-    ):
-        raise ValueError("cells are missing, or too many")
-    number, n = float(line["value"]), int(line["n"])
-    if not 0 < number < math.inf or n < 1 or line["statistic"] not in STATISTICS or line["unit"] not in UNITS:
-        raise ValueError(", ".join(texts[-4:]))
-    return PublishedValue(
-        line["system"],
-        line["host_group"],
-        line["placement"],
-        int(ranks) if ranks else None,
+def _value(line: defaultdict[str, str]) -> SystemValue:
+    """The value of a line; columns that a table lacks are empty."""
+    scale, count = UNITS[line["unit"]], {key: int(line[key]) if line[key] else None for key in _COUNTS}
+    kind = Likeness(
         line["benchmark"],
-        line["quantity"],
-        int(size) if size not in ("", LARGEST) else None,
-        line["statistic"],
-        n,
-        line["value"],
-        line["unit"],
+        line["metric"],
+        None if line["metric"].startswith("peak") else count["size_bytes"],
+        line["scope"],
+        line["fabric"],
+        count["ranks"],
+        count["nodes"],
     )
+    low, high = (float(line[key]) * scale if line[key] else None for key in ("low", "high"))
+    library = f"{line['mpi_library']} {line['mpi_version']}".strip()
+    about = ", ".join(filter(None, (line["cpu"], line["adapter"], library, line["year"])))
+    source = " ".join(filter(None, (line["repository"], line["commit"], line["path"])))
+    value, n, rails = float(line["value"]) * scale, count["n"] or 1, count["rails"]
+    about_it = (about, source, *(line[key] for key in _TEXTS))
+    return SystemValue(line["system"], kind, value, n, low, high, rails, *about_it)
+
+
+_COUNTS = ("size_bytes", "ranks", "nodes", "n", "rails")
+_TEXTS = ("licence", "note", "unlike", "host_group", "placement", "statistic")

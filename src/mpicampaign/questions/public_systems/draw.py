@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from mpicampaign.base.text import visible
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.public_systems.find import beside_public
 from mpicampaign.questions.public_systems.say import (
@@ -17,7 +18,7 @@ from mpicampaign.questions.public_systems.say import (
     shares,
     values_grid,
 )
-from mpicampaign.show.document import Box, Fold, Grid, Items, PageNode, Paragraph
+from mpicampaign.show.document import Box, Fold, Grid, Items, PageNode, Paragraph, Span
 from mpicampaign.show.strip import StripDot, median_dot, strip_cell
 from mpicampaign.show.view import View
 
@@ -49,21 +50,34 @@ def public_nodes(comparison: Comparison, view: View) -> list[PageNode]:
 
 def _line(group: Alike, view: View) -> tuple[Box, ...]:
     """What is compared in words, and its strip."""
-    metric, text = group.first.metric, sentence(group, view)
-    dots = [*_public_dots(group, view)]
+    metric, text, dots = group.first.metric, sentence(group, view), []
+    for other in group.others:
+        made = ", ".join(filter(None, (other.about, other.source)))
+        dots.append(public_dot(other.system, other.value, metric, view, other.ends, f" ({made})"))
     for beside in group.rows:
         name = visible(beside.own.system)
         dots.append(median_dot(name, beside.summary, beside.row.ranked, metric.dimension, view))
+    return strip_line(text, text, dots, metric, view)
+
+
+def strip_line(
+    name: str | tuple[str | Span, ...], label: str, dots: Sequence[StripDot], metric: Metric, view: View
+) -> tuple[Box, Box]:
+    """What is compared, and the values of a metric along a scale."""
     axis = f"{metric.name}, {view.unit_of(metric.dimension)}"
-    return Box(text), strip_cell(dots, text, axis, highest_first=not metric.lower_is_better)
+    return Box(name), strip_cell(dots, label, axis, highest_first=not metric.lower_is_better)
 
 
-def _public_dots(group: Alike, view: View) -> Iterator[StripDot]:
-    """Dots that tell on hover how a value was made, and its source."""
-    dimension = group.first.metric.dimension
-    unit = dimension.unit(view.unit)
-    for other in group.others:
-        low, high = map(unit.of, other.ends)
-        made = ", ".join(filter(None, (other.about, other.source)))
-        title = visible(f"{other.system}: {view.quantity(other.value, dimension)} ({made})")
-        yield StripDot(unit.of(other.value), (low, high) if low < high else None, "published", title)
+def public_dot(
+    name: str,
+    value: float,
+    metric: Metric,
+    view: View,
+    ends: tuple[float, float] | None = None,
+    made: str = "",
+) -> StripDot:
+    """A value of others (SI) that tells on hover how it was ``made``; ``ends``: lowest and highest."""
+    unit = metric.dimension.unit(view.unit)
+    low, high = map(unit.of, ends or (value, value))
+    title = visible(f"{name}: {view.quantity(value, metric.dimension)}{made}")
+    return StripDot(unit.of(value), (low, high) if low < high else None, "published", title)

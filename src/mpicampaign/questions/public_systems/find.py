@@ -13,22 +13,23 @@ from dataclasses import dataclass, replace
 from mpicampaign.base import dimension
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CHOSEN_TRANSPORT, CLAIMED_TRANSPORT, Record
+from mpicampaign.base.reference import (
+    BALANCE,
+    LATENCY,
+    MESSAGE_RATE,
+    PAIR,
+    PEAK,
+    PUBLIC_SYSTEMS,
+    Likeness,
+    SystemValue,
+    table_values,
+)
 from mpicampaign.collect.startup import RANKS
 from mpicampaign.compare.metrics import Metric, printed_sizes, readings
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, PACKED, SCOPE, SHM, fabric_of
 from mpicampaign.questions.balance.find import NAME as OF_BALANCE
-from mpicampaign.questions.public_systems.find_table import (
-    BALANCE,
-    LATENCY,
-    MESSAGE_RATE,
-    PAIR,
-    PEAK,
-    Likeness,
-    SystemValue,
-    public_values,
-)
 from mpicampaign.statistics.medians import Summary, median, summarise
 from mpicampaign.suites import sends
 from mpicampaign.suites.suite import Active
@@ -98,7 +99,7 @@ class Beside:
 
 def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> list[Beside]:
     """Each row with values that the table of public systems may know; ``more``: of others' bundles."""
-    comparable = (value for value in (*public_values(), *more) if not value.unlike)
+    comparable = (value for value in (*table_values(PUBLIC_SYSTEMS), *more) if not value.unlike)
     of_kinds = grouped(comparable, lambda value: value.kind.same)
     return [_with_others(beside, of_kinds.get(beside.own.kind.same, ())) for beside in _medians(comparison)]
 

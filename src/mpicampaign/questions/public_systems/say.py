@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.reference import BALANCE, LATENCY, PAIR, Likeness, SystemValue
 from mpicampaign.base.text import counted, listed, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.tables import Comparison
@@ -25,7 +26,6 @@ from mpicampaign.questions.public_systems.find import (
     Beside,
     beside_public,
 )
-from mpicampaign.questions.public_systems.find_table import BALANCE, LATENCY, PAIR, Likeness, SystemValue
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Line, Node, Paragraph
 from mpicampaign.show.view import View
 from mpicampaign.statistics.medians import median

@@ -18,10 +18,9 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.base.grouping import grouped
     from mpicampaign.base.presentation import ReferenceChoice
+    from mpicampaign.base.reference import SystemValue
     from mpicampaign.compare.metrics import Metric
-from mpicampaign.base.reference import PublishedValue
 
 
 def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -> Comparison:
@@ -41,7 +40,7 @@ def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[Pub
 def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     reference, benchmark = load_reference(choice.name), _published_name(table)
     benchmark = reference.same.get(benchmark, benchmark)
-    published = [value for value in reference.values if value.benchmark == benchmark]
+    published = [value for value in reference.values if value.kind.benchmark == benchmark]
     published = _of_placements(table, choice, published)
     if choice.host_groups:
         published = [value for value in published if value.host_group in choice.host_groups]
@@ -51,9 +50,9 @@ def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     return [PublishedRow(*place, *source, values) for place, values in found if values]
 
 
-def _place(value: PublishedValue) -> tuple[str, str, str, int | None, str, int]:
+def _place(value: SystemValue) -> tuple[str, str, str, int | None, str, int]:
     """Whose value it is, and of which statistic: the first fields of a `PublishedRow`."""
-    return value.system, value.host_group, value.placement, value.ranks, value.statistic, value.n
+    return value.system, value.host_group, value.placement, value.kind.ranks, value.statistic, value.n
 
 
 def _published_name(table: Table) -> str:
@@ -66,15 +65,13 @@ def _published_name(table: Table) -> str:
     return name and name + table.label.removeprefix(table.series)
 
 
-def _of_placements(
-    table: Table, choice: ReferenceChoice, published: list[PublishedValue]
-) -> list[PublishedValue]:
+def _of_placements(table: Table, choice: ReferenceChoice, published: list[SystemValue]) -> list[SystemValue]:
     wanted = set(choice.placements) or {row.case.placement for row in table.rows}
     chosen = [value for value in published if value.placement in wanted]
     return chosen if chosen or choice.placements else published
 
 
-def _values(metrics: Iterable[Metric], published: Iterable[PublishedValue]) -> dict[Metric, float]:
-    known = {(value.quantity, value.size): value.value for value in published}
+def _values(metrics: Iterable[Metric], published: Iterable[SystemValue]) -> dict[Metric, float]:
+    known = {(value.kind.metric, value.kind.size): value.value for value in published}
     plain = (metric for metric in metrics if not metric.bound and not metric.baseline)
     return {m: known[m.column, m.size] for m in plain if (m.column, m.size) in known}
