@@ -21,7 +21,6 @@ from mpicampaign.compare.metrics import (
     Metric,
     choose_metrics,
     fraction_of_line_rate,
-    link_bound,
     readings,
 )
 from mpicampaign.compare.monotony import with_monotony
@@ -30,6 +29,7 @@ from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.states import States, find_states, oversubscribed_apart, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.evidence.plausible import link_bound
 from mpicampaign.questions.balance.find import balance_table
 from mpicampaign.questions.blocks.find import in_blocks
 from mpicampaign.questions.configurations.find import configurations
@@ -110,7 +110,8 @@ def _table(
     suite = runs[0].suite
     sound = [(run, series) for run, series in printed if run.sound]
     metrics = choose_metrics(suite, [series for _, series in sound], sizes) if sound else ()
-    if any(series.columns.get("bandwidth") and link_bound(run, series) for run, series in sound):
+    bounded = (pair for pair in sound if pair[0].line_rate and pair[1].columns.get("bandwidth"))
+    if any(link_bound(*pair) for pair in bounded):
         metrics = (*metrics, fraction_of_line_rate(suite, sound[0][1].benchmark))
     rows = with_monotony(_rows(label, runs, printed, metrics), suite)
     return Table(benchmark, label, suite, metrics, tuple(rows), ())

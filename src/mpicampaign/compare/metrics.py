@@ -26,7 +26,7 @@ from mpicampaign.base.dimension import (
 )
 from mpicampaign.base.units import format_size
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
-from mpicampaign.evidence.plausible import BOUND_SIZE
+from mpicampaign.evidence.plausible import BOUND_SIZE, link_bound
 from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
 
@@ -280,22 +280,6 @@ def is_latency(suite: str, series: str) -> bool:
     """Whether the time of a series without bandwidth is a latency."""
     known_suite = SUITES.get(suite)
     return known_suite is not None and re.fullmatch(known_suite.latencies, series) is not None
-
-
-def link_bound(run: Record, table: Series) -> float | None:
-    """What the link can carry of that which the bandwidth counts (B/s).
-
-    None if no rate is given, where the ranks of a host share a link, and where the bandwidth does not show
-    what crossed one.
-    """
-    hosts = len(run.hosts)
-    if run.line_rate is None or hosts < 2:
-        return None
-    sent = sends(run.suite, table.benchmark)
-    if sent is None:
-        return None
-    alone = hosts == 2 and table.ranks in (2, None) if sent.of_pairs else table.ranks == hosts
-    return sent.directions * run.line_rate if alone else None
 
 
 def read_fraction(run: Record, table: Series) -> Reading | None:

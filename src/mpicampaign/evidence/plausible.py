@@ -1,4 +1,4 @@
-"""Whether a run's values can be those of the fabric between nodes that its label claims.
+"""What a link between nodes can carry, and whether a run's values can be those of the fabric that it claims.
 
 None of the public systems has less than 0.78 µs between nodes. A study of packed jobs measured 0.3 to 0.8 µs
 "between nodes": ranks 0 and 1 shared one.
@@ -12,10 +12,30 @@ from dataclasses import replace
 from mpicampaign.base.records import CONTRADICTED, OK, UNVERIFIED, Record, Series
 from mpicampaign.evidence.fabrics import GIGABIT, NODES, PACKED, SCOPE, fabric_of
 from mpicampaign.suites import sends
+from mpicampaign.suites.suite import Active
 
 LEAST_LATENCY = 0.6e-6  # s, one way between nodes
 BOUND_SIZE = 1 << 20  # B; below it, not the line rate decides, but latency and buffers
 ROOM = 1.05  # above the line rate: for what a shaped link lets through at once
+
+
+def link_bound(run: Record, series: Series, *, shared: bool = False) -> float | None:
+    """What the link of a node can carry of that which the bandwidth counts (B/s).
+
+    None where no rate is known, or the bandwidth is not that of one link with a rank of its own at each end.
+    ``shared``: also of pairs on two nodes that may share a link, as it carries no more of all of them.
+    """
+    sent, hosts, scope = sends(run.suite, series.benchmark), len(run.hosts), run.metadata.get(SCOPE, NODES)
+    if sent is None or scope not in (NODES, PACKED):
+        return None
+    if not sent.of_pairs:
+        of_link = scope == NODES and 1 < hosts == series.ranks
+    elif sent.active is Active.FIRST_TWO and run.metadata.get(SCOPE) == NODES:
+        of_link = True
+    else:
+        of_link = hosts == 2 and (shared or (scope == NODES and series.ranks in (2, None)))
+    rate = run.line_rate or ((fabric := fabric_of(run)) and fabric.rate) if of_link else None
+    return sent.directions * rate if rate else None
 
 
 def with_doubts(record: Record) -> Record:
@@ -39,13 +59,10 @@ def _doubts(record: Record, series: Series) -> Iterator[str]:
     if sent.one_way and times and min(times) < LEAST_LATENCY:
         least = f"{LEAST_LATENCY * 1e6:g} µs"
         yield f"latency: {min(times) * 1e6:.2f} µs is below {least}: not between nodes: ranks may share one"
-    fabric = fabric_of(record)
-    rate = record.line_rate or (fabric.rate if fabric else None)
+    bound = link_bound(record, series, shared=True)
     rates = zip(series.columns.get("size", ()), series.columns.get("bandwidth", ()), strict=False)
     largest = max((value for size, value in rates if value and size and size >= BOUND_SIZE), default=0.0)
-    # the ranks of a node share its link: what a pair or the only rank of a node sends passes it alone
-    alone = len(record.hosts) in (0, 2) if sent.of_pairs else series.ranks == len(record.hosts)
-    if rate and alone and largest > ROOM * sent.directions * rate:
+    if bound and largest > ROOM * bound:
         ways = "" if sent.directions == 1 else ", both ways"
-        bound = f"{rate / GIGABIT:g} Gb/s carries{ways}"
-        yield f"bandwidth: {largest / 1e9:.1f} GB/s is more than {bound}: another rate, more links, or memory"
+        link = f"{bound / sent.directions / GIGABIT:g} Gb/s carries{ways}"
+        yield f"bandwidth: {largest / 1e9:.1f} GB/s is more than {link}: another rate, more links, or memory"

@@ -29,6 +29,7 @@ from mpicampaign.compare.metrics import Metric, printed_sizes, readings
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, PACKED, SCOPE, SHM, fabric_of
+from mpicampaign.evidence.plausible import BOUND_SIZE, link_bound
 from mpicampaign.questions.balance.find import NAME as OF_BALANCE
 from mpicampaign.statistics.medians import Summary, median, summarise
 from mpicampaign.suites import sends
@@ -64,15 +65,13 @@ _DIMENSIONS = {"bandwidth": dimension.BANDWIDTH, "message_rate": dimension.MESSA
 _DIMENSIONS |= {"balance": dimension.BALANCE}
 # Sizes of the table (B) at which times are compared: of the small ones the first that was printed.
 _SMALL, _LARGE = (8, 0), 1 << 20
-REACH = 1 << 20  # sizes that end below it (B) have no peak: most public ones stand there or above
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
     """The median of a row in a metric, and the ``others`` of like kind; ``lacking``: why there are none.
 
-    ``rate``: of the link between two nodes in one direction (B/s), which the bandwidth counts ``directions``
-    times; None where it is unknown, or where the bandwidth is not that of one link.
+    ``bound``: what a link can carry (B/s), in all ``directions`` that the bandwidth counts (`link_bound`).
     """
 
     table: Table
@@ -82,13 +81,8 @@ class Beside:
     own: SystemValue
     others: tuple[SystemValue, ...] = ()
     lacking: str = ""
-    rate: float | None = None
+    bound: float | None = None
     directions: int = 1
-
-    @property
-    def share(self) -> float | None:
-        """The median as a fraction of the line rate; ``None`` if the rate is unknown."""
-        return self.summary.median / (self.rate * self.directions) if self.rate else None
 
     @property
     def systems(self) -> dict[str, float]:
@@ -161,13 +155,13 @@ def _beside(table: Table, row: Row, metric: Metric, benchmark: str, values: Sequ
         fabric.rails if fabric else None,
         run.metadata.get("mpi_library", ""),
     )
-    short = metric.name == PEAK and max(printed_sizes(table for _, table in row.curves), default=0) < REACH
-    of_link = metric.name == PEAK and scope == NODES and (pair or ranks == nodes) and not short
-    rate = (run.line_rate or (fabric and fabric.rate)) if of_link else None
+    peak = metric.name == PEAK
+    short = peak and max(printed_sizes(table for _, table in row.curves), default=0) < BOUND_SIZE
+    bound = link_bound(run, series) if peak and not short else None
     directions = sent.directions if sent else 1
     lacking = ONE_NODE if pair and scope == PACKED else _unknown(kind, run) or SHORT * short
     lacking = lacking if row.ranked else UNRANKED
-    return Beside(table, row, metric, summary, median_of_row, (), lacking, rate, directions)
+    return Beside(table, row, metric, summary, median_of_row, (), lacking, bound, directions)
 
 
 def _within(run: Record) -> str:

@@ -11,6 +11,7 @@ from mpicampaign.base.text import counted, listed, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.evidence.fabrics import GIGABIT, NODES, SAME_NODE, SAME_SOCKET, SOCKETS, fabric_title
+from mpicampaign.evidence.plausible import BOUND_SIZE
 from mpicampaign.questions.public_systems.find import (
     NO_FABRIC,
     NO_RANKS,
@@ -20,7 +21,6 @@ from mpicampaign.questions.public_systems.find import (
     ON_DEVICE,
     ONE_NODE,
     OVER_TCP,
-    REACH,
     SHORT,
     UNRANKED,
     Beside,
@@ -51,7 +51,7 @@ _WHY = {
     OVER_TCP: "within a node public systems sent over shared memory; these runs sent over TCP",
     NOT_SHM: "within a node public systems sent over shared memory; these runs are not known to",
     ONE_NODE: "with several ranks on a node, ranks 0 and 1 may share one",
-    SHORT: f"no peak bandwidth, as their messages end below {format_size(REACH)}; most public peaks are "
+    SHORT: f"no peak bandwidth, as their messages end below {format_size(BOUND_SIZE)}; most public peaks are "
     "at that size or above",
     UNRANKED: "disturbed, with ranks that share cores, in another state, or at most so much",
     ON_DEVICE: "values of device buffers are compared with none",
@@ -123,10 +123,11 @@ def sentence(group: Alike, view: View) -> str:
 def shares(comparison: Comparison, rows: Iterable[Beside]) -> Iterator[str]:
     """``skylake IBV, PingPong: 11.3 GB/s is 90 % of 100 Gb/s``, where rate and adapters are known."""
     for beside in rows:
-        if beside.share is not None and beside.rate:
+        if beside.bound:
             both = "2 × " if beside.directions > 1 else ""
-            value = f"{beside.summary.median / 1e9:.3g} GB/s is {100 * beside.share:.0f} %"
-            rate = f"{both}{beside.rate / GIGABIT:g} Gb/s"
+            median_of_row = beside.summary.median
+            value = f"{median_of_row / 1e9:.3g} GB/s is {100 * median_of_row / beside.bound:.0f} %"
+            rate = f"{both}{beside.bound / beside.directions / GIGABIT:g} Gb/s"
             yield f"{_place(comparison, beside)}, {beside.table.title}: {value} of {rate}"
 
 
