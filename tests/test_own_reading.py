@@ -162,6 +162,22 @@ def test_try_shows_what_the_patterns_find(
     assert [line for line in said if line not in printed] == []
 
 
+def test_try_counts_the_lines_that_a_run_counts(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a newline ends a line, and of several lines one counts."""
+    sample = site.file.with_name("sample.out")
+    sample.write_bytes(
+        b"exchange of 8 B: 0.5 us\n 50 %\r100 %\n1 steps per second\n2 steps per second\ndone\n"
+    )
+    site.change(("better: higher}", "better: higher, take: last}"))
+    assert main(["try", str(site.file), "--benchmark", "ours", str(sample)]) == 0
+    printed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "3 1 steps per second steps: 1.000 steps/s, does not count (take: last)" in printed
+    assert "4 2 steps per second steps: 2.000 steps/s" in printed
+    sample.write_bytes(b"\0")
+    assert main(["try", str(site.file), "--benchmark", "ours", str(sample)]) == 2
+    assert "line 1: holds a NUL byte" in capsys.readouterr().err
+
+
 def test_try_names_what_it_cannot_try(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["try", str(site.file), "--benchmark", "oars", "no.out"]) == 2
     assert main(["try", str(site.file), "no.out"]) == 2

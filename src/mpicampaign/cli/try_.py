@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,9 @@ from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign
+    from mpicampaign.suites.own import Match
+
+    Lines = Sequence[tuple[int, str]]
 
 OWN = "own"
 WIDTH = 60  # columns of a line of the output
@@ -37,15 +40,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.jobs.declaration import reading_of
+    from mpicampaign.suites.own import lines_of
+    from mpicampaign.suites.reading import OutputError
 
     check_there(options.campaign)
     reading = reading_of(_benchmark(load_campaign(options.campaign), options.benchmark))
     try:
-        text = options.output.read_text(encoding="utf-8", errors="replace")
+        lines = lines_of(options.output.read_bytes().decode("utf-8", errors="replace"))
     except OSError as error:
         raise UserError(Problem(f"cannot be read: {error.strerror}", str(options.output))) from None
-    faults, wholeness = list(_faults(text, reading)), list(_whole(options.output, reading))
-    print_lines(*_found(text, reading), *faults, *(line for line, _ in wholeness))
+    except OutputError as error:
+        raise UserError(Problem(str(error), str(options.output))) from None
+    matches, faults = _read(lines, reading)
+    wholeness = list(_whole(options.output, reading))
+    print_lines(*_matching(lines, reading, matches), *faults, *(line for line, _ in wholeness))
     return FAILED if faults or not all(good for _, good in wholeness) else DONE
 
 
@@ -64,16 +72,35 @@ def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
     raise UserError(Problem(message, campaign.file, key="--benchmark", hint=hint))
 
 
-def _found(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
+def _read(lines: Lines, reading: Mapping[str, Any]) -> tuple[dict[str, list[Match]], list[str]]:
+    """As a run is read: the matches of each metric that count, and why a run would have no value."""
+    from mpicampaign.suites import UnreadError
+    from mpicampaign.suites.own import abort_among, matches_of, searched_in
+
+    matches: dict[str, list[Match]] = {}
+    faults = list(filter(None, [abort_among(lines)]))
+    for title, about in searched_in(reading).items():
+        try:
+            matches[title] = matches_of(title, about, lines)
+        except UnreadError as error:
+            faults.append(str(error))
+    return matches, faults
+
+
+def _matching(
+    lines: Lines, reading: Mapping[str, Any], counting: Mapping[str, Sequence[Match]]
+) -> Iterator[str]:
     """Each line that a pattern matches, with its number, the metric and the value as tables show it."""
     from mpicampaign.base.text import pad
     from mpicampaign.base.yaml_lines import printable
-    from mpicampaign.suites.own import lines_of, searched_in
+    from mpicampaign.suites.own import searched_in
 
-    for number, line in lines_of(text):
+    for number, line in lines:
         for title, about in searched_in(reading).items():
             if value := _value(title, about, number, line):
-                yield f"{number:>6}  {pad(printable(line.strip()), WIDTH)}  {title}{value}"
+                counts = title not in counting or number in {match.line for match in counting[title]}
+                other = "" if counts else f", does not count (take: {about['take']})"
+                yield f"{number:>6}  {pad(printable(line.strip()), WIDTH)}  {title}{value}{other}"
 
 
 def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
@@ -92,21 +119,6 @@ def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
         return ""
     size = "" if match.size is None else f" at {format_size(match.size)}"
     return f"{size}: {quantity(match.value, own_dimension(about['unit'], about['better']))}"
-
-
-def _faults(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
-    """Why a run with this output would have no value, or a metric has none."""
-    from mpicampaign.suites import UnreadError
-    from mpicampaign.suites.own import lines_of, matches_of, searched_in
-    from mpicampaign.suites.reading import abort_in
-
-    lines = lines_of(text)
-    yield from filter(None, [abort_in(text)])
-    for title, about in searched_in(reading).items():
-        try:
-            matches_of(title, about, lines)
-        except UnreadError as error:
-            yield str(error)
 
 
 def _whole(output: Path, reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
