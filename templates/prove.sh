@@ -158,11 +158,11 @@ record_ranks() { # ranks=(FILE ...) of the first program
     [ "$number" -le 1 ] || record "job programs=$number"
 }
 record_launcher() {
-    local line version
+    local line lines version
     set -- "$folder"/*/launcher
-    [ $# -gt 0 ] && read -r line <"$1" || return
-    record "$line"
-    read -rd '' -n 400 version < <(timeout 5 "${line#*=}" --version 2>/dev/null </dev/null)
+    [ $# -gt 0 ] && mapfile -t lines <"$1" || return
+    for line in "${lines[@]}"; do record "$line"; done
+    read -rd '' -n 400 version < <(timeout 5 "${lines[0]#*=}" --version 2>/dev/null </dev/null)
     record "job launcher_version=$version"
 }
 # The program that became the first rank. It has computed its checksum if it reached MPI_Finalize.

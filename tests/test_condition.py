@@ -78,10 +78,27 @@ def evidence(
     return "\n".join([HEADER, *lines]) + "\n"
 
 
+def quota(start: str, end: str) -> str:
+    """The evidence of two ranks that never waited; rank 1 is in a group below one with a CPU quota."""
+    lines = [f"end.cpu_quota.1={end}", "start.cpu_quota.0=0 3 3", "end.cpu_quota.0=0 3 3"]
+    lines += [f"start.cpu_quota.1={start}"] if start else []
+    return evidence() + "".join(f"rank 1 {line}\n" for line in lines)
+
+
+OF_A_QUOTA = "rank 1 was throttled in 91 of 93 periods by a CPU quota of 1.5 CPUs"
+
+
 @pytest.mark.parametrize(
     ("text", "expected", "why"),
     [
         (evidence(), QUIET, "waited 0%"),
+        (quota("1.5 7 2", "1.5 100 93"), DISTURBED, OF_A_QUOTA),
+        (quota("", "1.5 93 91"), DISTURBED, OF_A_QUOTA),  # a quota that was set meanwhile
+        (quota("1.5 7 2", "0 100 93"), DISTURBED, OF_A_QUOTA),  # or removed
+        (quota("1 0 0", "1 10 2"), DISTURBED, "throttled in 2 of 10 periods by a CPU quota of 1 CPU"),
+        (quota("1 0 0", "1 10 1"), QUIET, "waited 0%"),  # a tenth is lost at most
+        (quota("1.5 93 91", "1.5 93 91"), QUIET, "waited 0%"),
+        (quota("1.5 93 91", "1.5 damaged"), QUIET, "waited 0%"),
         (evidence(cpu=0.0), QUIET, "waited 0%"),
         (evidence(wall=0.0, cpu=0.0), NOT_JUDGED, "0.000 s between"),
         (evidence(cpu=0.6, wait=0.4), DISTURBED, "rank 1 waited 40%"),
@@ -131,6 +148,8 @@ def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:
     assert ": verified, quiet: " in first and not first.endswith(")")
     assert ": verified, disturbed: " in second and second.endswith(f"({REASON})")
     assert counts([quiet, busy]) == "2 runs: 1 disturbed, 1 ok"
+    notices = " ".join(summary(compare([quiet, replace(busy, condition_reason=OF_A_QUOTA)])).notices)
+    assert "1 run was disturbed (1 by a CPU quota of 1.5 CPUs), shown" in notices
 
 
 if TYPE_CHECKING:

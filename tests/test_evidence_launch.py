@@ -53,6 +53,22 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return status;
 }
 """  # noqa: E501
+# Other files of /proc/self, from a folder.
+OTHER_PROC = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+FILE *fopen(const char *path, const char *mode) {
+    FILE *(*next)(const char *, const char *) = (FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen");
+    char other[4096] = "";
+    if (strncmp(path, "/proc/self/", 11) == 0)
+        snprintf(other, sizeof other, "%s/%s", getenv("OTHER_PROC"), path + 11);
+    FILE *file = *other != 0 ? next(other, mode) : NULL;
+    return file != NULL ? file : next(path, mode);
+}
+"""  # noqa: E501
 # The functions of the CUDA driver, HIP and NCCL that are asked; CUDA's context is gone at the end, as OSU's.
 CUDA = """\
 static int asked;
@@ -179,6 +195,39 @@ def test_a_continued_process_and_its_nice_value(folder: Path) -> None:
     found = recorded(folder, "stopped")
     assert (found["end.continued"], found["start.nice"]) == ("1", str(os.nice(0)))
     assert recorded(folder)["end.continued"] == "0"
+
+
+V1 = {"cpu.cfs_quota_us": "{}", "cpu.cfs_period_us": "100000", "cpu.stat": "nr_periods {}\nnr_throttled {}\n"}
+V2 = {"cpu.max": "{} 100000", "cpu.stat": "usage_usec 7\nnr_periods {}\nnr_throttled {}\n"}
+JOBS = [("-1", "0", "0"), ("150000", "93", "91")]  # below the other
+
+
+@pytest.mark.parametrize(
+    ("files", "group", "mounted", "levels"),
+    [
+        (V1, "3:pids:/\n4:cpu,cpuacct:/jobs/7", "/ {} rw x:9 - cgroup c rw,cpu,cpuacct", {"1": "1.5 93 91"}),
+        (V1, "4:cpuacct:/jobs/7", "/ {} rw - cgroup cgroup rw,cpuacct", {}),
+        (V2, "0::/jobs/7", "/ {} rw - cgroup2 cgroup2 rw", {"1": "1.5 93 91"}),
+        (V2, "0::/docker/jobs/7", "/docker {} rw - cgroup2 none rw", {"1": "1.5 93 91"}),  # a container
+        (V2, "0::/jobs/7", "/docker {} rw - cgroup2 none rw", {}),
+        (V2, "0::/", "/ {}/jobs rw - cgroup2 none rw", {"0": "1.5 93 91"}),  # with a namespace of its own
+    ],
+)  # fmt: skip
+def test_quotas_of_cpu_time_are_those_of_all_groups(
+    folder: Path, tmp_path: Path, files: dict[str, str], group: str, mounted: str, levels: dict[str, str]
+) -> None:
+    compile_text(OTHER_PROC, folder / "proc.so", "-shared", "-fPIC", "-ldl")
+    for path, job in zip(("jobs/7", "jobs"), JOBS, strict=True):
+        (tmp_path / path).mkdir(parents=True, exist_ok=True)
+        values = {"cpu.stat": job[1:], "cpu.max": (job[0].replace("-1", "max"),)}
+        for name, text in files.items():
+            (tmp_path / path / name).write_text(text.format(*values.get(name, job)))
+    (tmp_path / "cgroup").write_text(f"{group}\n")
+    (tmp_path / "mountinfo").write_text(f"31 23 0:28 {mounted.format(tmp_path)}\n")
+    found = recorded(folder, preload="proc.so", OTHER_PROC=str(tmp_path))
+    for moment in ("start", "end"):
+        prefix = f"{moment}.cpu_quota."
+        assert {key.removeprefix(prefix): found[key] for key in found if key.startswith(prefix)} == levels
 
 
 def test_the_gpu_in_use_and_its_libraries(folder: Path) -> None:

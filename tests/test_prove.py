@@ -205,6 +205,9 @@ def test_text_data_and_exit_status_agree(
     assert main(["prove", "--read", str(file), "--quiet"]) == 0 and not capsys.readouterr().out
 
 
+WITH_VARIABLE = ONE.replace(
+    "rank 1 start.variables=0", "rank 1 start.variables=1\nrank 1 start.env.I_MPI_FABRICS=ofi"
+)
 DOUBTS = {
     "": (ONE, "none"),
     "shared core": (ONE.replace("core=1\n", "core=0\n"), "binding: ranks 0 and 1 share core 0"),
@@ -220,12 +223,13 @@ DOUBTS = {
         "rank 1 /opt",
     ),
     "replaced": (ONE.replace("=/opt/program\n", "=/opt/program (deleted)\n"), "replaced or removed"),
-    "variable": (
-        ONE.replace(
-            "rank 1 start.variables=0", "rank 1 start.variables=1\nrank 1 start.env.I_MPI_FABRICS=ofi"
-        ),
-        "rank 1 had I_MPI_FABRICS=ofi, which the command does not set",
+    "variable": (WITH_VARIABLE, "rank 1 had I_MPI_FABRICS=ofi, which the command does not set"),
+    "variable of an option": (WITH_VARIABLE.replace("mpirun", "mpirun -genv I_MPI_FABRICS ofi"), "none"),
+    "within a word": (
+        WITH_VARIABLE.replace("mpirun", "bash -c mpirun\\ -genv\\ I_MPI_FABRICS\\ ofi"),
+        "none",
     ),
+    "within a script": (WITH_VARIABLE + "job launcher_arguments=-genv I_MPI_FABRICS ofi -n 2\n", "none"),
     "InfiniBand": (SENT + PORT.format(5), "TCP between hosts, though n1 has RDMA devices (mlx5_0/1)"),
     "slow interface": (
         SENT + "node n1 speed.eth0=1000\nnode n1 speed.eth1=25000\n",

@@ -142,6 +142,7 @@ def test_lines_of_ranks(
     assert list(tmp_path.iterdir()) == [file]
     if words[0].endswith("mpirun"):
         assert evidence.job["launcher"] == words[0]
+        assert evidence.job["launcher_arguments"] == " ".join(words[1:])
         assert all(seen["start.ranks"] == words[1] for seen in evidence.ranks.values())
     if programs:
         lines = [line for line in file.read_text().splitlines() if line.startswith("program")]

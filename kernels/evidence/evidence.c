@@ -155,6 +155,7 @@ static void record_start(const void *init) {
         add_world(&lines, next("PMPI_Comm_size"), found("ompi_mpi_comm_world"));
         add_state(&lines);
         watch_stops();
+        add_quotas(&lines);
         add_clocks(&lines, wtime());
         add_usage(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
@@ -169,6 +170,7 @@ static void record_end(const void *init) {
         struct mpi mpi = library(init);
         add_usage(&lines);
         add_clocks(&lines, wtime());
+        add_quotas(&lines);
         add_stops(&lines);
         recording = 0;
         add_sockets(&lines);
@@ -206,6 +208,7 @@ __attribute__((constructor)) static void begin_without_mpi(int count, char **arg
         add_size(&lines);
         add_launch(&lines);
         add_moment(&none);
+        add_quotas(&lines);
         add_clocks(&lines, NULL);
         add_usage(&lines);
         first = lines;
@@ -224,6 +227,7 @@ __attribute__((destructor)) static void end_without_mpi(void) {
         return;
     add_usage(&lines);
     add_clocks(&lines, NULL);
+    add_quotas(&lines);
     add_moment(&none);
     add_neighbours(&lines);
     append(path, &first);

@@ -162,6 +162,20 @@ static void pass_on(const char *launcher, char **arguments) {
         put(list, names);
 }
 
+/* Behind its first word, if all fit into the line. */
+static void add_words(struct lines *lines, const char *key, char **words) {
+    size_t start = lines->length, room = TEXT_LENGTH - start;
+    size_t length = (size_t)snprintf(lines->text + start, room, "%s", key);
+    for (int i = 1; words[0] != NULL && words[i] != NULL && length < room; i++)
+        length += (size_t)snprintf(lines->text + start + length, room - length, "%s%s",
+                                   i > 1 ? " " : "", words[i]);
+    if (length + 1 >= room)
+        return;
+    one_line(lines->text + start);
+    lines->text[start + length] = '\n';
+    lines->length = start + length + 1;
+}
+
 /* Ranks learn from their launcher which program is theirs; another launcher that it calls to reach
  * other hosts leaves that alone. */
 static void begin_program(const char *folder, char **arguments) {
@@ -173,6 +187,7 @@ static void begin_program(const char *folder, char **arguments) {
         name_process(name);
         put(PROGRAM, name);
         launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
+        add_words(&launcher, "job launcher_arguments=", arguments);
         if (snprintf(file, sizeof file, "%s/%s/launcher", folder, name) < PATH_LENGTH)
             append(file, &launcher);
     }

@@ -54,13 +54,6 @@ static bool is_secret(const char *name) {
     return false;
 }
 
-/* Control characters become spaces, as in the script's own lines. */
-static void one_line(char *text) {
-    for (char *c = text; *c != '\0'; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = ' ';
-}
-
 /* A whole file of this process or the job; NULL where it cannot be read. Its end is a null byte. */
 static char *read_whole(const char *path, size_t *length) {
     char *text = NULL;

@@ -28,6 +28,12 @@ void add(struct lines *lines, const char *key, const char *format, ...) {
         lines->length += (size_t)written;
 }
 
+void one_line(char *text) {
+    for (char *c = text; *c != '\0'; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = ' ';
+}
+
 void append(const char *path, const struct lines *lines) {
     enum { FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC };
     int file = open(path, FLAGS, 0644);

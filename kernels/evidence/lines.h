@@ -17,6 +17,8 @@ struct lines {
 /* Adds one line; a value that does not fit is left out whole. */
 __attribute__((format(printf, 3, 4))) void add(struct lines *lines, const char *key,
                                                const char *format, ...);
+/* Control characters become spaces, as in the job script's own lines. */
+void one_line(char *text);
 /* Appends the lines to a file in one write. */
 void append(const char *path, const struct lines *lines);
 
@@ -31,6 +33,7 @@ void add_preloads(struct lines *lines);
 void add_clocks(struct lines *lines, double (*wtime)(void)); /* `wtime`: MPI_Wtime, or NULL */
 void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
+void add_quotas(struct lines *lines);  /* of CPU time, and how often they took the CPU */
 void add_sockets(struct lines *lines); /* bytes over each TCP connection */
 void add_blas(struct lines *lines); /* the library that computes, in programs with linear algebra */
 void add_gpus(struct lines *lines, bool at_end); /* the one in use; at the end its libraries, too */

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, NOT_JUDGED, QUIET
 from mpicampaign.base.text import counted
-from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
+from mpicampaign.evidence.evidence import Evidence, Rank, below, cpu_list
 from mpicampaign.evidence.findings import number
 
 SHORTEST = 0.1  # s; in less time a share means nothing
@@ -25,12 +25,15 @@ LEAST_OF_OTHERS = 0.3  # CPUs; the operating system's own processes use less
 MOMENTS = ("before", "after")  # of a job's ranks
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
-_STOPS = re.compile(r" end\.continued=0*[1-9]")
+_STOPS = re.compile(r" end\.(continued=0*[1-9]|cpu_quota\.)")
 _WAITS = re.compile(r" end\.wait_ns=([0-9]{1,18})$", re.MULTILINE)
 # By the rank with local number 0; anybody may choose the name of a process.
 _BUSY_PROCESS = re.compile(r"([ -~]{1,15} \(pid [0-9]{1,9}, uid [0-9]{1,10}\)) ([0-9]{1,4}\.[0-9])")
 _OTHERS_AT_THE_END = re.compile(r"([0-9]{1,6}\.[0-9]) of ([0-9]{1,6})")
 _TIME_LIMIT_MET = "124"  # exit status
+# CPUs, periods, and those in which the group had used up its part
+_QUOTA = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ([0-9]{1,18}) ([0-9]{1,18})")
+QUOTA = "a CPU quota of"
 TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
 TICK_ERROR = 0.03  # s; of a host's CPU time over a window, by its ticks
 
@@ -57,7 +60,7 @@ class Usage(NamedTuple):
 
 def condition(evidence: Evidence) -> tuple[str, str]:
     """The condition of a run and the reason for it; of a quiet run the largest share of waiting."""
-    if stopped := _stopped(evidence):
+    if stopped := _stopped(evidence) or throttled(evidence):
         return DISTURBED, stopped
     usages = {rank: usage(seen) for rank, seen in sorted(evidence.ranks.items())}
     known = {rank: usage for rank, usage in usages.items() if usage is not None}
@@ -99,6 +102,25 @@ def _stopped(evidence: Evidence) -> str:
             lost = used.wall - used.cpu - used.wait if used else 0.0
             return f"rank {rank} was stopped{f' for {lost:.1f} s' if lost > 0 else ''}"
     return ""
+
+
+def throttled(evidence: Evidence) -> str:
+    """``rank 0 was throttled in 91 of 93 periods by a CPU quota of 1.5 CPUs``; or empty.
+
+    The most of all ranks and their control groups, by more than a tenth of the periods.
+    """
+    most, text = WAITING, ""
+    for rank, seen in sorted(evidence.ranks.items()):
+        for group, counts in below(seen, "end.cpu_quota.").items():
+            before = _QUOTA.fullmatch(seen.get(f"start.cpu_quota.{group}", "0 0 0"))  # 0: no quota then
+            if not before or not (after := _QUOTA.fullmatch(counts)):
+                continue
+            periods, hit = (int(after[part]) - int(before[part]) for part in (2, 3))
+            if periods > 0 and hit > most * periods:
+                most, cpus = hit / periods, float(after[1]) or float(before[1])
+                hits = f"{hit} of {counted(periods, 'period')}"
+                text = f"rank {rank} was throttled in {hits} by {QUOTA} {cpus:g} CPU{'s' * (cpus != 1)}"
+    return text
 
 
 def busy_process(evidence: Evidence) -> str:

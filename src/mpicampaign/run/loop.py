@@ -18,7 +18,7 @@ from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, RANKED, Case, Record, defined_name
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
-from mpicampaign.evidence.condition import busy_process
+from mpicampaign.evidence.condition import busy_process, throttled
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
 from mpicampaign.jobs.run import RESULT, Run
 from mpicampaign.run.batches import ABSENT
@@ -89,7 +89,7 @@ class Loop:
         self._lost_blocks: set[tuple[str, ...]] = set()
         self._messages: set[str] = set()  # that are said once
         self._busyness = Busyness()
-        self._neighbours = deque[str](maxlen=LAST)  # processes that took the CPU, as disturbed runs name them
+        self._neighbours = deque[str](maxlen=LAST)  # what took the CPU, as disturbed runs name it
         self._left_out: list[Run] = []  # runs on this machine, as long as it is busy
         self._for_a_later_call: list[Run] = []  # others left them too little time
         self._began = time.monotonic()
@@ -295,7 +295,8 @@ class Loop:
         was_busy = self._busyness.is_busy
         self._busyness.add(condition)
         if condition == DISTURBED and run.output.exists():
-            self._neighbours.append(busy_process(evidence_in(run.output.parent)))
+            evidence = evidence_in(run.output.parent)
+            self._neighbours.append(throttled(evidence) or busy_process(evidence))
         if self._busyness.is_busy != was_busy:
             self._progress.repeats_more = False
             self._progress.say(self._busyness.text(self._where, still_running(self._neighbours)))

@@ -31,6 +31,7 @@ from mpicampaign.base.text import listed, visible
 from mpicampaign.compare.findings import TuningCliff, end_of
 from mpicampaign.compare.rows import Row, with_values
 from mpicampaign.compare.states import UNKNOWN, ProbedPlace, States, nanoseconds
+from mpicampaign.evidence.condition import QUOTA
 from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
 
@@ -201,7 +202,9 @@ def quiet_text(records: Iterable[Record]) -> str:
     if counted[DISTURBED]:
         ranked = any(run.ranks_busy for run in runs)
         fate = f" and counted all the same (busy_machine: {RANKED})" if ranked else _fate(runs)
-        text += f"; {were(counted[DISTURBED])} disturbed{fate}"
+        quotas = [by[0] for run in runs if (by := re.search(rf"{QUOTA} \S+ CPUs?", run.condition_reason))]
+        by_quota = f" ({len(quotas)} by {listed([*dict.fromkeys(quotas)])})" if quotas else ""
+        text += f"; {were(counted[DISTURBED])} disturbed{by_quota}{fate}"
     if counted[NOT_JUDGED]:
         text += f"; {were(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs, most=2)})"
     return f"{text}."
