@@ -96,6 +96,34 @@ def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
     assert "'mpicampaign import raw --map raw-map.yaml' imports with it" in capsys.readouterr().err
 
 
+BARRIER = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             2.41\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "runs"),
+    [
+        ("run1.out run2.out run3.out", 3),
+        ("barrier.1234.out barrier.77.out monday.txt", 3),
+        ("r1/out.txt r2/out.txt", 2),  # numbered folders
+        ("job12-run1.out job12-run2.out", 2),  # of one job
+        ("TCP/out.txt SHM/out.txt", 2),  # of two placements
+        ("out.txt TCP/out.txt", 1),
+        ("out.txt out.txt~ out_old.txt", 1),
+        ("slurm-12.out result_job12.txt", 1),
+    ],
+)
+def test_equal_values_are_copies_where_name_or_job_is_the_same(tmp_path: Path, names: str, runs: int) -> None:
+    """The same value three times is no rarity; a long table in numbered folders is a copy."""
+    for name in names.split():
+        path = tmp_path / "raw" / "TCP" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(BARRIER)
+    rules = MAP.replace("[A-Z]+)[^/]*/[^/]*$", "TCP|SHM)/(?!.*(TCP|SHM)/)")
+    account = take(tmp_path, tmp_path / "raw", text=rules)
+    assert len(account.labels) == len(collect_imports(tmp_path / "results")) == runs
+    assert all("if another run made it, give its label job:" in why for why in reasons(account).values())
+
+
 def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", a__sh="#!/bin/bash\nmpirun IMB-MPI1\n")
     (raw / "TCP" / "a.pbs").write_text("#!/bin/bash\nmpirun IMB-MPI1\n")
@@ -245,7 +273,7 @@ def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) 
     folder = results / "imports" / "old"
     account = import_folders([], load_map(folder / "map.yaml"), results)
     assert [len(account.of_role(role)) for role in ("output", "refused")] == [4, 3]
-    assert account.new == 0 and reasons(account)["copy.out"].endswith("both.out:27-52: counted once")
+    assert account.new == 0 and "both.out:27-52: counted once; " in reasons(account)["copy.out"]
     assert not (folder / "import.json").exists()
     assert read_ledger(folder) == [replace(each, label=each.label and ANY) for each in account.entries]
     assert len(collect_imports(results)) == 4

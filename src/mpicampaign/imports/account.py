@@ -21,7 +21,7 @@ _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks
 # The part of a reason that differs from file to file: a copy's original, facts, names, numbers.
 _VARYING = re.compile(
-    rf"(?<=^same content as ).*(?=: counted once$)|{re.escape(SEEN)}.*|'[^']*'|[0-9][0-9.]*", re.DOTALL
+    rf"(?<=^same content as ).*(?=: counted once)|{re.escape(SEEN)}.*|'[^']*'|[0-9][0-9.]*", re.DOTALL
 )
 
 
@@ -70,6 +70,7 @@ def account_text(account: Account, verbose: bool = False) -> str:
         f"{len(refused)} refused; {account.new} new in {account.folder}",
         *(map(_file_line, account.entries) if verbose else in_short),
         *_in_short("on other hosts", elsewhere, LEDGER, str),
+        *_twins(runs),
         *_map_lines(account),
     ]
     if account.found_no_run:
@@ -107,6 +108,15 @@ def _label_lines(labels: Iterable[Label]) -> Iterator[str]:
         names = sorted(set(all_names))
         listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
         yield f"  {counted(len(names), kind)}: {listed}"
+
+
+def _twins(runs: Iterable[Entry]) -> Iterator[str]:
+    """Long outputs without a job's number that are equal to another one."""
+    alone = [run for run in runs if not (run.job or run.is_short)]
+    times = Counter(run.content for run in alone)
+    if equal := [run.place for run in alone if times[run.content] > 1]:
+        named = f"{counted(len(equal), 'run')}, first {printable(equal[0])}"
+        yield f"  equal: {named}: counted, since their names differ; remove those that are copies"
 
 
 def _map_lines(account: Account) -> Iterator[str]:

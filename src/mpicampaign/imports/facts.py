@@ -279,6 +279,11 @@ def _started(path: str, text: str, began: str) -> str:
     for time in (printed[1] if printed else "", began):
         if moment := _iso(time):
             return moment
+    return time_in_name(path)
+
+
+def time_in_name(path: str) -> str:
+    """A time such as 20170321_155147 in a file's name, as 2017-03-21T15:51:47."""
     stamp = _STAMP.search(name_of(path))
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
 

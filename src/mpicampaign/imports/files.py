@@ -28,6 +28,12 @@ _DOCUMENT = re.compile(
 _NOTES = re.compile(
     r"(?:.*[-_. ])?(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)(?![a-z]).*", re.IGNORECASE
 )
+# What marks the name of a copy: out.txt~, out.txt.bak, Copy of out.txt, out_old.txt, out (1).txt
+_BACKUP = re.compile(
+    r"^#|#$|~$|^copy of |^(?:old|bak|backup|copy)[-_. ]"
+    r"|(?:[-_. (]+(?:bak|backup|orig|old|save|copy)(?:[ _-]?[0-9]+)?\)?| ?\([0-9]+\))(?=\.\w+$|$)",
+    re.IGNORECASE,
+)
 # With the newline above: a search for that is many times as fast as one for the begin of a line.
 _MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)")
 _LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
@@ -37,6 +43,11 @@ EXCERPT = "a document: outputs in it are examples; import the output file itself
 def is_document(name: str) -> bool:
     """Whether a file is a document, by its name."""
     return _DOCUMENT.fullmatch(name) is not None
+
+
+def original_name(path: str) -> str:
+    """The name of a file without what marks it as a copy of one beside it."""
+    return _BACKUP.sub("", name_of(path))
 
 
 def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:

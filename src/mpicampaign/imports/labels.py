@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import fold, short
 from mpicampaign.base.keys import NAME
+from mpicampaign.imports.files import name_of, original_name
 from mpicampaign.imports.ledger import Entry, Label, Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER, ImportMap, LabelRule
 from mpicampaign.suites import SUITES
@@ -20,6 +21,7 @@ REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
 _NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
 UNUSABLE = "not usable as a name (letters, digits and . _ + -, 64 at most): "
+_OTHER_RUN = "if another run made it, give its label job: in the map"
 _MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m", "hosts", "header.HOSTS")
 
 
@@ -198,20 +200,24 @@ def _may_be_repeated(started: str) -> bool:
 def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | None = None) -> None:
     """Give each output its label, repeats numbered, or the reason why it is refused.
 
-    The repeats of a case are numbered by start, then job number, then path, then line. The same content twice
-    is one run, unless two jobs made it; ``elsewhere``: the runs in the campaign's other imports.
+    The repeats of a case are numbered by start, then job number, then path, then line. Copies count once;
+    ``elsewhere``: the runs in the campaign's other imports.
     """
     for entry in entries:
         label = label_of(entry.facts, chosen)
         entry.label, entry.reason = (None, label) if isinstance(label, str) else (label, "")
     runs = elsewhere or Runs()
-    # of equal outputs, one that has labels counts, and one whose job is known
-    for entry in sorted(entries, key=lambda entry: (entry.label is None, not entry.job, entry.order)):
-        if other := runs.same(entry.content, entry.job):
-            entry.label, entry.reason = None, f"same content as {other}: counted once"
+    for entry in sorted(entries, key=_first_of_equal):
+        if other := runs.same(entry):
+            entry.label, entry.reason = None, f"same content as {other}: counted once; {_OTHER_RUN}"
         elif entry.label:
-            runs.add(entry.content, entry.job, entry.place)
+            runs.add(entry, entry.place)
     _number([entry for entry in entries if entry.label])
+
+
+def _first_of_equal(entry: Entry) -> tuple[bool, bool, bool, tuple[str, int]]:
+    """A sort key: of equal outputs, one that has labels counts, and whose job is known, and no backup."""
+    return entry.label is None, not entry.job, original_name(entry.path) != name_of(entry.path), entry.order
 
 
 def _number(entries: Sequence[Entry]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import same_text, write_whole
 from mpicampaign.base.records import plain_fields
-from mpicampaign.imports.files import role_of
+from mpicampaign.imports.facts import time_in_name
+from mpicampaign.imports.files import folder_of, name_of, original_name, role_of
 
 FORMAT, VERSION = "mpicampaign-import", 4
 LEDGER, MAP, FILES = "ledger.jsonl", "map.yaml", "files"
@@ -52,8 +54,8 @@ class Entry:
     """One file, or one of several outputs in it: then ``facts`` have its lines, such as 12-40.
 
     ``path``: of the file, below files/; ``kept``: whether it was copied there; ``source``: where it was;
-    ``sha256``: of the file; ``content``: what is the same for copies of the output; ``reason``: why it is
-    refused.
+    ``sha256``: of the file; ``content``: what is the same for copies of the output, with a colon where it is
+    short; ``reason``: why it is refused.
 
     ``label`` and ``facts`` are from the time of the import, for readers: the analysis derives them again.
     """
@@ -83,6 +85,11 @@ class Entry:
         """Its file and its first line there, 0 where it is the whole file: sorts as outputs do."""
         first = self.facts.get("lines", "").partition("-")[0][:9]
         return self.path, int(first) if first.isdecimal() else 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether others may have printed the same by chance."""
+        return ":" in self.content
 
     @property
     def job(self) -> str:
@@ -123,22 +130,43 @@ def read_ledger(folder: Path) -> list[Entry]:
 
 
 class Runs:
-    """Places of runs, by the content of their outputs and the number of their job, empty where unknown.
-
-    The content of a run again is a copy where the job is the same, or one of the two has no number.
-    """
+    """The runs that count, by the content of their outputs."""
 
     def __init__(self) -> None:
-        self._places: dict[str, dict[str, str]] = {}
+        self._runs: dict[str, list[tuple[Entry, str]]] = {}
 
-    def add(self, content: str, job: str, place: str) -> None:
-        """Remember a run, unless there is one of the content and job."""
-        self._places.setdefault(content, {}).setdefault(job, place)
+    def add(self, run: Entry, place: str) -> None:
+        """Remember a run, and how it is named."""
+        self._runs.setdefault(run.content.rstrip(":"), []).append((run, place))
 
-    def same(self, content: str, job: str) -> str:
+    def same(self, entry: Entry) -> str:
         """The place of the run of which this is a copy; empty where it is none."""
-        places = self._places.get(content, {})
-        return places.get(job) or places.get("") or ("" if job else next(iter(places.values()), ""))
+        runs = self._runs.get(entry.content.rstrip(":"), ())
+        return next((place for run, place in runs if _is_copy(entry, run)), "")
+
+
+def _is_copy(entry: Entry, run: Entry) -> bool:
+    """Whether an output with the content of a run is that run again.
+
+    A single value is often equal by chance; a start to the second never is, nor a long output in a log and
+    beside it. So the job decides, then a time in the text, then the names: another one in the same folder is
+    another run, and so is a short output of the same name in a folder of another number, or of another case.
+    """
+    if entry.job and run.job and entry.job != run.job:
+        return False
+    paths, started = (entry.path, run.path), entry.facts.get("started", "")
+    if started == run.facts.get("started") and started not in ("", *map(time_in_name, paths)):
+        return True
+    same_job = entry.job == run.job != ""
+    other_name = name_of(entry.path) != name_of(run.path)
+    numbered = entry.path != run.path and len({re.sub("[0-9]+", "0", path) for path in paths}) == 1
+    lines = entry.facts.get("lines") or run.facts.get("lines")
+    if other_name and not lines and folder_of(entry.path) == folder_of(run.path):
+        return not numbered and (same_job or len(set(map(original_name, paths))) == 1)
+    if not (entry.is_short or run.is_short):
+        return True
+    same_case = not (entry.label and run.label) or entry.label.case == run.label.case
+    return not numbered and (same_job or (same_case and not other_name))
 
 
 def runs_elsewhere(folder: Path) -> Runs:
@@ -149,11 +177,11 @@ def runs_elsewhere(folder: Path) -> Runs:
     here, elsewhere = Runs(), Runs()
     others = sorted(path for path in folder.parent.iterdir() if path != folder and ledger_in(path))
     for entry in _runs(folder) if others else ():
-        here.add(entry.content, entry.job, entry.place)
+        here.add(entry, entry.place)
     for other in others:
         for entry in _runs(other):
-            if other < folder or not here.same(entry.content, entry.job):
-                elsewhere.add(entry.content, entry.job, f"{entry.place} of import {other.name}")
+            if other < folder or not here.same(entry):
+                elsewhere.add(entry, f"{entry.place} of import {other.name}")
     return elsewhere
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mpicampaign.imports.facts import belongs, facts_of_outputs
 from mpicampaign.imports.files import SCRIPT, STDERR, Companions, text_of
-from mpicampaign.suites import OutputError, Part, parts, without_labels
+from mpicampaign.suites import OutputError, Part, above_banner, parts, without_labels
 
 _LEAST = 500  # B; shorter outputs may be alike by chance
 
@@ -52,9 +52,9 @@ def content_of(part: Part, sha256: str) -> str:
     """What copies of an output share: the SHA-256 of its file, or of its text where the file has several.
 
     So an output that was also imported alone counts once. Short outputs may be alike by chance: theirs is the
-    checksum of the file, with their lines.
+    checksum of the file, a colon, and their lines.
     """
-    if not part.lines:
-        return sha256
     text = part.text.encode("utf-8", errors="surrogatepass")
-    return hashlib.sha256(text).hexdigest() if len(text) >= _LEAST else f"{sha256}:{part.lines}"
+    if len(part.text) - len(above_banner(part.text)) < _LEAST:
+        return f"{sha256}:{part.lines}"
+    return hashlib.sha256(text).hexdigest() if part.lines else sha256
