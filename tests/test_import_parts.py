@@ -116,6 +116,21 @@ def test_what_cannot_be_cut_safely_is_refused(tmp_path: Path, text: str, reason:
     assert [place(record) for record in records(tmp_path)] == ["b.out"]
 
 
+def test_the_standard_error_of_a_job_is_beside_its_output(tmp_path: Path) -> None:
+    """As PBS and Grid Engine name them; alone it holds both."""
+    files = {
+        "a.o12": osu_bw(),
+        "a.e12": "error\n",
+        "b.o13.2": osu_bw(900.0),
+        "b.e13.2": "",
+        "a.o14": osu_bw(800),
+    }
+    account = take(tmp_path, files | {"c.e15": osu_latency()})
+    beside = {place(record): "stderr" in record.files for record in records(tmp_path)}
+    assert beside == {"a.o12": True, "b.o13.2": True, "a.o14": False, "c.e15": False}
+    assert not reasons(account) and len(account.of_role("standard error")) == 2
+
+
 def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) -> None:
     account = take(tmp_path, {"a.out": osu_bw() + osu_latency()})
     copy = account.folder / "files" / account.entries[0].path
@@ -147,10 +162,10 @@ def split(text: str) -> tuple[str, str]:
     return text[:middle], text[middle:]
 
 
-def test_an_output_that_began_long_after_the_one_above_is_no_other_rank_of_it() -> None:
+def test_an_output_that_began_at_another_time_than_the_one_above_is_no_other_rank_of_it() -> None:
     started, ends = HPCC.index("Begin of"), "Current time (1000) is"
     above = re.sub(r"Current time \(\d+\) is", ends, HPCC[:started], count=1)
-    for began, said in ((1003, "each rank printed it"), (1004, "")):
+    for began, said in ((1003, "each rank printed it"), (1004, ""), (500, "")):
         text = above + above.replace("1000", str(began)) + HPCC[started:]
         if said:
             assert said in why(text)

@@ -113,9 +113,9 @@ def test_hpl_that_says_it_changed_a_parameter_ran_with_the_changed_one() -> None
     adjusted = SWEEP.replace("N      :   20000 ", "N      :   20100 ")
     with pytest.raises(OutputError, match="N = 20000 is not among the parameters"):
         read_hpl(adjusted)
-    said = "N = 20100 is no multiple of NB * Q: adjusted to 20000"
-    found = parse("hpl", adjusted.replace("-" * 80, f"{'-' * 80}\n{said}", 1))
-    assert found.metadata["adjusted"] == said and found.series[0].qualifiers["N"] == "20000"
+    for said in ("N = 20100 is no multiple of NB * Q: adjusted to 20000", "HPL-NVIDIA uses N=20000, NB=192"):
+        found = parse("hpl", adjusted.replace("-" * 80, f"{'-' * 80}\nmatrix of N=30000\n{said}", 1))
+        assert found.metadata["adjusted"] == said and found.series[0].qualifiers["N"] == "20000"
 
 
 def test_nodes_with_errors_count_where_hpcc_reports_no_success() -> None:
@@ -175,7 +175,14 @@ LABELS = [
     *("[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-n1-2345@1,0]<stdout>: ", "[1,0][n1:2345]<stdout>: "),
     *("Thu Jan {0:2d} 03:04:05 2024<stdout>:", "Thu Jan {0:2d} 03:04:05 2024[1,0]<stdout>:"),
     *("2024-05-22T12:43:" + SECONDS + "Z 00O ", "build\tOSU\t2024-05-22T12:43:" + SECONDS + "7Z "),
-    *("May {0:2d} 12:43:{0:02d} ", "00:00:{0:02d} ", "17000000" + SECONDS + " ", "17000000{0:02d} "),
+    *(
+        "    ",
+        "\t",
+        "May {0:2d} 12:43:{0:02d} ",
+        "00:00:{0:02d} ",
+        "17000000" + SECONDS + " ",
+        "17000000{0:02d} ",
+    ),
     *(
         "[2024-05-22 12:43:{0:02d}] ",
         "[{1:10.4f}] ",

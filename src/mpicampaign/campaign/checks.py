@@ -536,8 +536,8 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", defined_name(benchmark.name), "suite")
     name = lookup(notes.document.data, key)
     suite = SUITES.get(name) if name is not None else None
-    if name is not None and (suite is None or suite.labels):
-        _note_unknown(key, name, [known.name for known in SUITES.values() if not known.labels], notes)
+    if name is not None and (suite is None or suite.only_imported):
+        _note_unknown(key, name, [known.name for known in SUITES.values() if not known.only_imported], notes)
 
 
 def _check_names_in_suite(benchmark: Benchmark, notes: Notes) -> None:

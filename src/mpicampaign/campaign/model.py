@@ -616,7 +616,7 @@ class Benchmark:
 
     name: str
     suite: str = key(
-        kinds.registered(suite.name for suite in SUITES.built_in() if not suite.labels),
+        kinds.registered(suite.name for suite in SUITES.built_in() if not suite.only_imported),
         "Suite",
         "How the output is read.",
         "imb",

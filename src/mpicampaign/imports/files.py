@@ -37,6 +37,8 @@ _BACKUP = re.compile(
 # With the newline above: a search for that is many times as fast as one for the begin of a line.
 _MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)")
 _LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
+# What PBS and Grid Engine call the output and the standard error of a job: NAME.o123, NAME.e123, NAME.e123.4.
+_OF_JOB = re.compile(r"\.[oe]([0-9]{1,18}(?:[-._][0-9]{1,9}|\[[0-9]{1,9}\])?)$")
 EXCERPT = "a document: outputs in it are examples; import the output file itself"
 
 
@@ -83,7 +85,8 @@ class ImportSource:
 
 def role_of(path: str) -> str:
     """Job script or standard error by the ending of the name; anything else is an output."""
-    return _roles().get(_ending(path).lower(), OUTPUT)
+    match = _OF_JOB.search(path)
+    return STDERR if match and match[0][1] == "e" else _roles().get(_ending(path).lower(), OUTPUT)
 
 
 @cache
@@ -112,7 +115,9 @@ class Companions:
 
     def __init__(self, paths: Iterable[str]) -> None:
         known = list(paths)
-        self._named = {(stem_of(path), role_of(path)): path for path in known}
+        self._known = frozenset(known)
+        of_name = (path for path in known if role_of(path) != STDERR or not _OF_JOB.search(path))
+        self._named = {(stem_of(path), role_of(path)): path for path in of_name}
         stems = {stem for stem, role in self._named if role == OUTPUT}
         scripts: dict[str, list[str]] = {}
         for path in known:
@@ -121,8 +126,16 @@ class Companions:
         only = {folder: beside[0] for folder, beside in scripts.items() if len(beside) == 1}
         self._only = {folder: path for folder, path in only.items() if stem_of(path) not in stems}
 
+    def role(self, path: str) -> str:
+        """What a file is: NAME.e123 without a NAME.o123 holds both, and is an output."""
+        joined = _OF_JOB.search(path) and _OF_JOB.sub(r".o\1", path) not in self._known
+        return OUTPUT if joined else role_of(path)
+
     def of(self, output: str, role: str) -> str | None:
         """The path of an output's companion; None where it has none."""
+        if role == STDERR and _OF_JOB.search(output):
+            error = _OF_JOB.sub(r".e\1", output)
+            return error if error != output and error in self._known else None
         only = self._only.get(folder_of(output)) if role == SCRIPT else None
         return self._named.get((stem_of(output), role), only)
 

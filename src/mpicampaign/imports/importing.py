@@ -32,7 +32,6 @@ from mpicampaign.imports.files import (
     is_excerpt,
     name_of,
     read_source,
-    role_of,
 )
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
@@ -62,7 +61,7 @@ def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: 
         had_runs = any(entry.label for entry in before)
         sources = with_test_cases(find_sources(folders))
         entries = _Import(folder, sources, before).entries()
-        outputs = [entry for entry in entries if entry.kept and role_of(entry.path) == OUTPUT]
+        outputs = [entry for entry in entries if entry.kept and entry.role == OUTPUT]
         label_all(outputs, chosen, runs_elsewhere(folder))
         known = {entry.path for entry in before if entry.kept}
         new = {entry.path for entry in entries if entry.kept} - known
@@ -106,13 +105,13 @@ class _Import:
         self.files, self.parts = folder / FILES, folder / _PARTS
         self.sources = sources
         self.companions = Companions(source.path for source in sources)
-        self.beside = {source.path: source for source in sources if source.role != OUTPUT}
+        self.beside = {source.path: source for source in sources if self._role(source) != OUTPUT}
         self.known = grouped(before, lambda entry: entry.path)  # a file may hold several outputs
 
     def entries(self) -> list[Entry]:
         """The ledger's entries by path, without labels yet."""
         outputs = grouped(
-            (source for source in self.sources if source.role == OUTPUT), lambda source: source.path
+            (source for source in self.sources if self._role(source) == OUTPUT), lambda source: source.path
         )
         wanted: set[str] = set()
         for entries, companions in on_two_cores(self._outputs, [*outputs.values()], len(outputs) >= MANY):
@@ -123,6 +122,9 @@ class _Import:
             refused = "" if source.path in wanted else "it belongs to no imported output"
             self._take(source, content, refused)
         return [entry for path in sorted(self.known) for entry in self.known[path]]
+
+    def _role(self, source: ImportSource) -> str:
+        return self.companions.role(source.path)
 
     def _outputs(self, files: Sequence[Sequence[ImportSource]]) -> tuple[dict[str, list[Entry]], set[str]]:
         """Import outputs, those of one path together: their entries, and the paths of their companions."""

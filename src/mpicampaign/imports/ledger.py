@@ -13,7 +13,7 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import same_text, write_whole
 from mpicampaign.base.records import plain_fields
 from mpicampaign.imports.facts import time_in_name
-from mpicampaign.imports.files import folder_of, name_of, original_name, role_of
+from mpicampaign.imports.files import OUTPUT, folder_of, name_of, original_name, role_of
 
 FORMAT, VERSION = "mpicampaign-import", 4
 LEDGER, MAP, FILES = "ledger.jsonl", "map.yaml", "files"
@@ -72,7 +72,7 @@ class Entry:
     @property
     def role(self) -> str:
         """Output, job script, standard error, or refused."""
-        return REFUSED if self.reason else role_of(self.path)
+        return REFUSED if self.reason else OUTPUT if self.facts else role_of(self.path)
 
     @property
     def place(self) -> str:

@@ -1,5 +1,7 @@
 """HPL, the High-Performance Linpack benchmark, 1.0 to 2.3, and Intel's, NVIDIA's and AMD's builds.
 
+Solvers in mixed precision may print the same tables: theirs is the benchmark HPL-MxP, not compared with HPL.
+
 An output is a header, the parameters to run, for each combination of them a table of one row and the check of
 its solution, then a count of the tests and a closing line. A row whose check passed proves itself, whatever
 became of the others. What launchers and schedulers print around is passed over, and so are the lines of
@@ -41,11 +43,12 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mpicampaign.suites.suite import Request
 
 GIGA = 1e9
+MIXED_PRECISION = "HPL-MxP"
 _OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")
 
 
@@ -199,17 +202,26 @@ _HEADING = re.compile(r"T/V(?P<swap>\s+SWP)?\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?P
 
 
 class _Build(NamedTuple):
-    """How the table of one build differs: a row's first tokens and how wide they usually are."""
+    """How the table of one build differs: a row's first tokens and how wide they usually are.
+
+    ``whole``: the order that it takes for one of HPL.dat, by the block size and what a round of blocks spans.
+    """
 
     first: re.Pattern[str]
     width: int  # characters; a variant of more digits moves the columns
+    whole: Callable[[int, int, int], int] = lambda order, _block, _span: order
 
 
 _USUAL = _Build(re.compile(rf"W[RC]{_PANELS}", re.ASCII), 8)
 # NVIDIA's passes over most parameters, and names what is left of the variant.
-_NVIDIA = _Build(re.compile(rf"W[RC](?:0|{_PANELS})", re.ASCII), 8)
+_NVIDIA = _Build(
+    re.compile(rf"W[RC](?:0|{_PANELS})", re.ASCII), 8, lambda order, block, _span: order - order % block
+)
 # AMD's names storage and swapping too, such as WRC11C2R4o 002.
 _AMD = _Build(re.compile(rf"W[RC][RC]{_PANELS}[a-z] [0-9]{{3}}", re.ASCII), 14)
+
+# Its rocHPL-MxP names the broadcast alone, below the title and heading of HPL (src/hplmxp_ptest.cpp).
+_MIXED = _Build(re.compile("W[RC][0-5]"), 8, lambda order, _block, span: -(-order // span) * span)
 
 
 class RowLayout(NamedTuple):
@@ -231,7 +243,7 @@ class HplRow:
     grid: tuple[int, int]
     time: float
     gflops: float
-    rounds: bool  # whether the build rounds orders down to whole blocks
+    build: _Build
     passed: int = 0  # residual checks below it
     fault: str = ""  # of one that did not pass
 
@@ -265,14 +277,14 @@ def read_row(number: int, line: str, heading: RowLayout) -> HplRow:
     OutputError
         when it is damaged, or when time and rate contradict the matrix order.
     """
-    build = heading.build
-    per_gpu = _PER_GPU.search(line) if build is _NVIDIA else None
-    if build is _NVIDIA and not per_gpu:
+    per_gpu = _PER_GPU.search(line) if heading.build is _NVIDIA else None
+    if heading.build is _NVIDIA and not per_gpu:
         raise OutputError(f"line {number}: the rate per GPU is missing: cut")
     line = line.removesuffix(per_gpu[0]) if per_gpu else line
     tokens = row_tokens(line, number)
     check_column_count(tokens, heading.names, number)
     variant = " ".join(tokens[: -len(_PRINTED)])
+    build = _MIXED if heading.build is _USUAL and _MIXED.first.fullmatch(variant) else heading.build
     if not build.first.fullmatch(variant):
         raise OutputError(f"line {number}: unknown HPL variant {shown(variant)}")
     shift = max(0, len(variant) - build.width)
@@ -290,7 +302,7 @@ def read_row(number: int, line: str, heading: RowLayout) -> HplRow:
         value = scientific(share, number, "Gflops per GPU")
         if abs(value - gflops / ranks) > half_digit(share) + half_digit(rate) / ranks:
             raise OutputError(f"line {number}: {rate} Gflop/s of {ranks} GPUs are not {share} of each")
-    return HplRow(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
+    return HplRow(number, variant, order, block, (rows, columns), time, gflops, build)
 
 
 THRESHOLD = re.compile(r"- Computational tests pass if scaled residuals are less than\s{1,40}(\S{1,20})\s*$")
@@ -327,14 +339,22 @@ def check_residual(number: int, line: str, threshold: str) -> bool:
 
 # ---- the whole output
 
-_BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
+_BANNER = re.compile(
+    r"(?:HPLinpack|HPL-AI Mixed-Precision Benchmark) v?([0-9]\S{0,20})\s+--\s+(?:High-Performance Linpack)?"
+)
+_MIXED_LINE = re.compile(r"^(?:HPL-(?:AI|MxP)[- ]|HPLMXP_|HPLAI_)", re.MULTILINE)
 _PARAMETERS = "The following parameter values will be used"
 _KEY = re.compile(rf"({'|'.join(_OPTIONS).upper()})\s*:\s*(.{{1,200}}?)\s*$")
 _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _SWEPT = ("pfact", "nbmin", "ndiv", "rfact", "bcast", "depth")  # each combination is a setting
 _NUMBERED_CHECK = re.compile(r"\s*[1-9]\) \|\|Ax-b\|\|")  # HPL 1.0 has three for each row
-_ADJUSTED = re.compile(r"adjust|round(?:ed|ing)|reduc|chang(?:ed|ing)|increas|decreas", re.IGNORECASE)
+_ADJUSTED = re.compile(
+    r"adjust|round(?:ed|ing)|reduc|chang(?:ed|ing)|increas|decreas|truncat|padd|instead", re.IGNORECASE
+)
+_REMARK = re.compile(
+    rf"{_ADJUSTED.pattern}|\b(?:NB?|problem size|block(?:ing)? (?:size|factor))\b", re.IGNORECASE
+)
 _FINISHED = re.compile(r"Finished\s+([0-9]{1,9}) tests with the following results")
 _PASSED, _FAILED, _SKIPPED = "completed and passed", "completed and failed", "skipped"
 _UNCHECKED = "completed without checking"
@@ -351,6 +371,7 @@ class _HplReader:
     """The state while the lines go by."""
 
     version: str = ""
+    mixed: bool = False
     metadata: dict[str, str] = field(default_factory=dict)
     threshold: str = ""
     listed: dict[str, list[int]] = field(default_factory=dict)  # the parameters to run
@@ -370,6 +391,7 @@ class _HplReader:
     def read(self, number: int, line: str) -> None:
         if line.startswith("Column=") or not (line.strip("-=") or self.in_parameters):
             return
+        self.mixed = self.mixed or _MIXED_LINE.match(line) is not None
         if match := _BANNER.match(line):
             if self.version:
                 raise OutputError(f"line {number}: a second header: two outputs in one file")
@@ -440,11 +462,13 @@ class _HplReader:
             self.checks += 1
         elif not self.ended and is_aborted(line):
             self.faults.append(aborted(line, number))
-        elif not self.ended and self.version and len(line) < _LONGEST and _ADJUSTED.search(line):
+        elif not self.ended and self.version and len(line) < _LONGEST and _REMARK.search(line):
             self.adjusted[line.strip()] = {int(token) for token in _NUMBER_IN_TEXT.findall(line)}
 
     def why_not(self, row: HplRow) -> str:
         """Why a row does not count; empty where it does."""
+        if row.build is _MIXED and not self.mixed:
+            return f"line {row.line}: unknown HPL variant {shown(row.variant)}"
         unchecked = row.passed < max(1, self.checks)
         return row.fault or (f"line {row.line}: no check of the solution below the row" if unchecked else "")
 
@@ -474,15 +498,15 @@ def _parse(text: str) -> ParsedOutput:
     if not proven:
         raise OutputError(lacks or "; ".join(reader.errors) or "no rows")
     _check_counts(reader, len(proven))
-    for row in proven:
-        _check_listed(row, reader)
+    changed = {value for row in proven for value in _changed(row, reader)}
     metadata = dict(reader.metadata)
     if skipped := reader.counts[_SKIPPED]:
         why = f": {'; '.join(reader.errors)}" if reader.errors else ""
         metadata["not_measured"] = f"{skipped} tests skipped{why}"
-    if reader.adjusted:
-        metadata["adjusted"] = "; ".join(reader.adjusted)
-    series = _series(proven, _listed_alike(reader) if lacks else Counter())
+    said = [line for line, numbers in reader.adjusted.items() if numbers & changed or _ADJUSTED.search(line)]
+    metadata |= {"adjusted": "; ".join(said)} if said else {}
+    name = MIXED_PRECISION if reader.mixed else "HPL"
+    series = _series(name, proven, _listed_alike(reader) if lacks else Counter())
     return ParsedOutput(reader.version, metadata, tuple(series), lacks)
 
 
@@ -513,15 +537,18 @@ def _check_counts(reader: _HplReader, proven: int) -> None:
         )
 
 
-def _check_listed(row: HplRow, reader: _HplReader) -> None:
-    """Refuse a row of parameters that were not to run, unless HPL says that it took others."""
+def _changed(row: HplRow, reader: _HplReader) -> Iterator[int]:
+    """The parameters that were not to run; refused unless HPL says that it took others."""
     adjusted = set().union(*reader.adjusted.values())
+    span = row.block * math.lcm(*row.grid)
     for name, value in {"N": row.order, "NB": row.block, "P": row.grid[0], "Q": row.grid[1]}.items():
         asked = reader.listed.get(name, [])
-        if row.rounds and name == "N":
-            asked = [order - order % row.block for order in asked if row.block]
+        if name == "N" and span:
+            asked = [row.build.whole(order, row.block, span) for order in asked]
         if value not in asked and value not in adjusted:
             raise OutputError(f"line {row.line}: {name} = {value} is not among the parameters to run")
+        if value not in asked:
+            yield value
 
 
 def _listed_alike(reader: _HplReader) -> Counter[str]:
@@ -535,7 +562,7 @@ def _listed_alike(reader: _HplReader) -> Counter[str]:
     return number
 
 
-def _series(rows: list[HplRow], alike: Counter[str]) -> Iterator[Series]:
+def _series(name: str, rows: list[HplRow], alike: Counter[str]) -> Iterator[Series]:
     """``alike``: of a cut output, whose rows are named as in a whole one."""
     alike |= Counter(str(row.qualifiers) for row in rows)
     seen: Counter[str] = Counter()
@@ -543,15 +570,15 @@ def _series(rows: list[HplRow], alike: Counter[str]) -> Iterator[Series]:
         ranks, qualifiers = row.grid[0] * row.grid[1], row.qualifiers
         if alike[str(qualifiers)] > 1:
             qualifiers["variant"] = row.variant
-        seen[name := str(qualifiers)] += 1
-        if seen[name] > 1:  # a combination that HPL.dat names twice is run twice
-            qualifiers["table"] = str(seen[name])
+        seen[key := str(qualifiers)] += 1
+        if seen[key] > 1:  # a combination that HPL.dat names twice is run twice
+            qualifiers["table"] = str(seen[key])
         columns: dict[str, list[float | None]] = {
             "flops": [row.gflops * GIGA],
             "hpl_flops_per_process": [row.gflops * GIGA / ranks],
             "time": [row.time or None],  # 0.00: shorter than what is printed
         }
-        yield Series("HPL", ranks, columns, qualifiers)
+        yield Series(name, ranks, columns, qualifiers)
 
 
 # ---- the suite
@@ -565,7 +592,7 @@ class _Hpl(LinearSystemSuite):
     options = _OPTIONS
 
     def names(self, text: str, program: str) -> tuple[str, str]:
-        return "HPL", program
+        return MIXED_PRECISION if _MIXED_LINE.search(text) else "HPL", program
 
     def no_output(self, text: str) -> str:
         """HPL reports errors of its input before its header."""
@@ -580,7 +607,11 @@ class _Hpl(LinearSystemSuite):
 SUITE = _Hpl(
     name="hpl",
     title="HPL",
-    banner=Banner("HPLinpack ", _BANNER),
+    banner=Banner(
+        ("HPLinpack ", "HPL-AI Mixed-Precision "),
+        _BANNER,
+        above=re.compile(r"HPL-(?:\w+-)?NVIDIA |(?<=-- NVIDIA\n)={40,}\s*\n"),
+    ),
     parse=_parse,
     programs=r"xhpl\w*",
     benchmarks={"HPL": {"program": "xhpl", "provider": "path"}},

@@ -113,6 +113,7 @@ _KEY = re.compile(
 )
 _DEFECT = "CHECK FAILURES"
 _FAILURES = (_DEFECT, "Invalid benchmark name")
+_NO_RUN = "# NO SUCCESSFUL EXECUTIONS"  # IMB-MT, in place of a table
 _NO_HEADER = "the header of the Intel MPI Benchmarks is missing: empty, cut or another program's"
 _HEADINGS = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
 _COLUMN_WIDTH = 13  # characters; right-aligned
@@ -282,6 +283,8 @@ class _ImbReader:
             table.qualifiers["mode"] = match[1].lower()
         elif match := _WINDOW.match(line):
             table.qualifiers["window_size"] = match[1]
+        elif line.startswith(_NO_RUN):
+            table.leave_out(f"line {table.line}: {table.benchmark}: {line[2:].strip()}")
 
     def _header(self, line: str) -> None:
         text = line[1:].strip()
@@ -300,7 +303,7 @@ class _ImbReader:
         elif self.section == "calling" and text:
             self.calling.append(text)
         elif self.section == "list" and line.startswith("# ") and line[2:3].strip() and " " not in text:
-            self.listed.append(text)
+            self.listed.append(text.removeprefix("(Multi-)"))  # before 2019, called with -multi
         elif match := _KEY.match(line):
             self.metadata.setdefault(match[1].lower().replace(" ", "_"), match[2].strip())
 
@@ -484,9 +487,13 @@ def _check_equal_sizes(reader: _ImbReader) -> None:
             table.fault = table.fault or reason
             table.rows = [row for row in table.rows if row[0] < table.foreign]
             table.values.clear()
-    longest = max((table.column("#bytes") for table in sized), key=len, default=[])
-    for table in sized:
-        sizes = table.column("#bytes")
+    runs = [
+        (table, [table.column("#bytes")[place] for place in group.rows])
+        for table in sized
+        for group in _groups(table)
+    ]
+    longest = max((sizes for _, sizes in runs), key=len, default=[])
+    for table, sizes in runs:
         if len(sizes) < len(longest):
             reason = f"line {table.line}: {len(sizes)} rows, others have {len(longest)}: some are missing"
             table.fault = table.fault or reason

@@ -256,7 +256,7 @@ def _json_output(data: Mapping[str, Any]) -> _Output:
 
 def _json_row(result: Mapping[str, Any], number: int) -> _Row:
     where, size = f"result {number}", integer(str(result["size"]), number, "size")
-    about = {_ABOUT[name]: str(result[name]).strip() for name in ("type", "redop", "root")}
+    about = {_ABOUT[name]: str(result[name]).strip() or "none" for name in ("type", "redop", "root")}
     halves = []
     for place in _PLACES:
         key = place.replace("-", "_")
@@ -287,6 +287,12 @@ _VERSION = re.compile(r"(?:# nccl-tests version|rccl-tests: Version) (\S{1,60})"
 _ROW = re.compile(r"\s*[0-9]{1,20}\s+[0-9]{1,20}\s+(?:u?int\w*|char|half|b?float\w*|double|fp?8\w*)\s")
 _BOUNDS = re.compile(r"(?:# | )Out of bounds values *: *([0-9]{1,18}) ")
 _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
+# Why a program measures nothing, below its title: hypercube.cu, alltoall.cu, alltoallv.cu, common.cu.
+_NOT_RUN = re.compile(
+    r"nRanks \d+ is not |NCCL \S+ or later is needed |This test requires |Device ?[Ii]mplementation "
+    r"|Incompatible NCCL |(?:Invalid|Unable to \w+) alltoallv |-b and -e options |maxBytes \(-e\) "
+    r"|Invalid number of GPUs"
+)
 
 
 @dataclass(slots=True)
@@ -311,11 +317,14 @@ class _NcclReader:
         elif mean := _MEAN.match(line):
             if self.output.mean:
                 raise OutputError(f"line {number}: a second mean of the bandwidths: two outputs in one")
-            self.output.mean = _number(mean[1], number, "the mean bus bandwidth")
+            if self.output.rows or "nan" not in mean[1]:  # the mean of nothing
+                self.output.mean = _number(mean[1], number, "the mean bus bandwidth")
         elif line.startswith("# "):
             self._heading(number, line)
         elif self.begun and _ROW.match(line):
             self._row(number, line)
+        elif self.begun and not self.output.rows and _NOT_RUN.match(line):  # each rank says it
+            self.output.faults = [f"measures nothing: {line.strip()[:160]}"]
         elif not self.aborted and is_aborted(line):  # each rank reports it, and where it was called
             self.aborted = True
             self.output.faults.append(aborted(line, number))
@@ -363,10 +372,11 @@ class _NcclReader:
             self.output.faults.append(str(error))
 
     def _values(self, number: int, line: str) -> _Row:
-        """The values of a row; alltoall left its operation blank until 2022."""
+        """The values of a row; hypercube leaves its operation blank, as alltoall did until 2022."""
         tokens = row_tokens(line, number)[: -2 if self.stamped else None]
-        if len(tokens) == len(self.headings) - 1 and self.headings[self.starts[0] - 1] == "redop":
-            tokens.insert(self.starts[0] - 1, "none")
+        if "redop" in self.headings and len(tokens) == len(self.headings) - 1:
+            place = self.headings.index("redop")
+            tokens[place:place] = [] if tokens[place].isalpha() else ["none"]
         check_column_count(tokens, self.headings, number)
         front = dict(zip(self.headings[: self.starts[0]], tokens, strict=False))
         size = integer(next(front[name] for name in _SIZES if name in front), number, "size")

@@ -154,6 +154,8 @@ def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tab
 _TITLE = re.compile(
     r"^# OSU (?:One Sided )?(MPI|[NR]CCL)([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE
 )
+# Its other programs measure something else under the same headings: c/openshmem, c/upc, c/upcxx, python.
+_OTHER = re.compile(r"^# (?:OSU (?=OpenSHMEM |UPC)|(?=OMB[- ]Py))(\S.{0,78}?) Test\b", re.MULTILINE)
 _BUFFERS = re.compile(
     r"^# Send Buffer on [A-Z ]{4,20}\((\w{1,2})\) and Receive Buffer on [A-Z ]{4,20}\((\w{1,2})\)",
     re.MULTILINE,
@@ -205,8 +207,10 @@ def _program_of_title(text: str) -> str:
     Raises
     ------
     OutputError
-        when the title is a misspelling of a known one: it would become a new benchmark.
+        when the title is of another family, or a misspelling of a known one: it would become a new benchmark.
     """
+    if other := _OTHER.search(text):
+        raise OutputError(f"OSU program that is not known: {other[1]}")
     match = _TITLE.search(text)
     if not match:
         return ""
@@ -487,7 +491,7 @@ class _Windows:
 # ---- the whole output
 
 _MILLISECOND = 1e-3
-_TITLE_LINE = re.compile(r"# OSU (\S.{0,78}?) Test(?: v([0-9][0-9A-Za-z.\-]{0,20}))?\s*$")
+_TITLE_LINE = re.compile(r"# (?:OSU |(?=OMB))(\S.{0,78}?) Test(?: v([0-9][0-9A-Za-z.\-]{0,20}))?\s*$")
 _PAIRS = re.compile(r"# \[ pairs: ([0-9]{1,9}) \] \[ window size: ([0-9]{1,9}|varied) \]")
 _DATATYPE = re.compile(r"# Datatype: (\w{1,40})\.?\s*$")
 _REMARK = re.compile(r"# (Window creation|Synchronization|Number of [A-Za-z ]+): (.{1,80}?)\s*$")
@@ -714,7 +718,9 @@ class _Osu(Suite):
         return largest_size(program, arguments, ranks)
 
     def names(self, text: str, program: str) -> tuple[str, str]:
-        program = _program_of_title(text) or program
+        """The fan programs print the title of osu_bw."""
+        titled = _program_of_title(text)
+        program = program if titled == "osu_bw" and KINDS.get(_name(program)) == "fan" else titled or program
         return program, program
 
     def facts(self, text: str) -> Mapping[str, str]:
@@ -735,7 +741,7 @@ class _Osu(Suite):
 SUITE = _Osu(
     name="osu",
     title="OSU",
-    banner=Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
+    banner=Banner(("# OSU ", "# OMB"), re.compile(r"# (?:OSU |OMB[- ]Py)\S.*? Test(?: v\S{1,21})?\s*$")),
     parse=_parse,
     programs=r"osu_\w+",
     sources=Sources(

@@ -60,12 +60,18 @@ def announced(text: str) -> list[Title]:
 
 
 def labelled_titles(text: str) -> list[Title]:
-    """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
-    titles = [
+    """The lines that would announce a suite but for a label before, as of launchers and clocks, in order.
+
+    A text without other titles may be quoted: then its indentation is the label.
+    """
+    labelled = [
         Title(start, suite, label=line[: match.start()])
         for start, line, suite in _with_needles(text)
-        if (match := suite.banner.line.search(line)) and _LABEL.fullmatch(line[: match.start()])
+        if (match := suite.banner.line.search(line)) and match.start()
     ]
+    titles = [title for title in labelled if _LABEL.fullmatch(title.label)]
+    if not titles and not announced(text):
+        titles = [title for title in labelled if title.label.isspace()]
     return list(_in_order(text, titles))
 
 
@@ -266,17 +272,17 @@ def _again(text: str, before: _Span, after: _Span) -> str:
     between = text[before.title.position : after.title.position]
     if not _same_title(text, before, after) or before.valued or abort_in(between):
         return ""
-    if _began_later(between, text[after.title.position : after.following], after):
+    if _began_apart(between, text[after.title.position : after.following], after):
         return ""
     again = f"line {after.title.line}: the title of line {before.title.line} again, without values in between"
     return f"{again}: each rank printed it, as where a program is started without MPI"
 
 
-def _began_later(earlier: str, later: str, span: _Span) -> bool:
-    """Whether an output began so long after the one above that no ranks of one job printed both."""
-    began = (min(span.title.suite.printed_times(output, 0), default=None) for output in (earlier, later))
+def _began_apart(above: str, below: str, span: _Span) -> bool:
+    """Whether two outputs began so far apart, by whatever clocks, that no ranks of one job printed both."""
+    began = (min(span.title.suite.printed_times(output, 0), default=None) for output in (above, below))
     first, second = began
-    return first is not None and second is not None and second - first > _TOGETHER
+    return first is not None and second is not None and abs(second - first) > _TOGETHER
 
 
 def _at_the_same_time(text: str, spans: list[_Span]) -> str:

@@ -186,6 +186,7 @@ def _line(text: str, longest: int) -> str:
 
 
 class _ReFrame(Suite):
+    only_imported = True
     labels: ClassVar[Mapping[str, str]] = {
         "system": "{system}",
         "host_group": "{partition}",

@@ -53,7 +53,7 @@ _ELEMENTS = re.compile(
 _WORD = re.compile(r".{0,40} ([48]) bytes per (?:array element|DOUBLE PRECISION word)")
 _SETTINGS = {
     "threads": re.compile(r" ?Number of Threads(?: requested| counted)? *= *([0-9]{1,7})"),
-    "ranks": re.compile(r"Data is distributed across ([0-9]{1,9}) MPI ranks"),
+    "ranks": re.compile(r" ?Data is distributed across ([0-9]{1,9}) MPI ranks"),
     "precision": re.compile(r"Precision: (float|double)"),
     "implementation": re.compile(r"Implementation: (\S.{0,39})"),
     "array": re.compile(r" ?Array size(?: \(double precision\) =|:) ([0-9]{1,12}(?:\.[0-9]{1,6})? [MG]i?B)"),

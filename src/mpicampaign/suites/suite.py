@@ -245,7 +245,9 @@ class Suite:
     silent: ClassVar[Mapping[str, str]] = {}
     """Programs that measure nothing, each with what measures instead."""
     labels: ClassVar[Mapping[str, str]] = {}
-    """The facts by which a drafted map labels its outputs. A suite with them is imported, never run."""
+    """The facts by which a drafted map labels its outputs."""
+    only_imported: ClassVar[bool] = False
+    """Whether no campaign runs its programs."""
 
     def facts(self, text: str) -> Mapping[str, str]:
         """What an output itself says of its job, as facts for the rules of a map."""

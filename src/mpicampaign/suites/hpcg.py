@@ -1,0 +1,199 @@
+"""HPCG, the High-Performance Conjugate Gradients benchmark: its results file, as text (3.1) or YAML (3.0).
+
+One result a run, whose rating counts the time for setting the problem up. Failed tests of convergence,
+symmetry, iterations or reproducibility make it INVALID: no value. Source: src/ReportResults.cpp,
+src/OutputFile.cpp and src/YAML_Doc.cpp of HPCG 3.0 and 3.1, nvidia-hpcg and rocHPCG. Units: GB and GFLOP of
+10^9, seconds. The file may be in the standard output, too, as NVIDIA's build prints it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import BANDWIDTH, DURATION, FLOPS, TIME
+from mpicampaign.base.records import Series
+from mpicampaign.suites.hpl import GIGA
+from mpicampaign.suites.reading import (
+    OutputError,
+    ParsedOutput,
+    aborted,
+    integer,
+    is_aborted,
+    numbered_lines,
+    scientific,
+)
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_BANNER = re.compile(r"HPCG-Benchmark(?: version: ([0-9]\S{0,20}))?\s*$")
+_VERSION = re.compile(r"version=([0-9]\S{0,20})\s*$")
+_VALID = "HPCG result is VALID with a GFLOP/s rating of"
+_INVALID = "HPCG result is"
+_SUMMARY = "Final Summary"
+_RESULT = "Result"
+_ROUNDED = 2e-5  # relative, of values with six digits
+_UNOFFICIAL = "Official results execution time (sec) must be at least"
+
+# section, key -> column and factor to SI
+_COLUMNS: Mapping[tuple[str, str], tuple[str, float]] = {
+    (_SUMMARY, _VALID): ("flops", GIGA),
+    ("GFLOP/s Summary", "Raw Total"): ("hpcg_raw_flops", GIGA),
+    ("GFLOP/s Summary", "Raw SpMV"): ("hpcg_spmv_flops", GIGA),
+    ("GFLOP/s Summary", "Raw MG"): ("hpcg_mg_flops", GIGA),
+    ("GB/s Summary", "Raw Total B/W"): ("hpcg_bandwidth", GIGA),
+    ("Benchmark Time Summary", "Total"): ("time", 1.0),
+    ("DDOT Timing Variations", "Min DDOT MPI_Allreduce time"): ("hpcg_allreduce_min", 1.0),
+    ("DDOT Timing Variations", "Avg DDOT MPI_Allreduce time"): ("hpcg_allreduce", 1.0),
+    ("DDOT Timing Variations", "Max DDOT MPI_Allreduce time"): ("hpcg_allreduce_max", 1.0),
+}
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The state while the lines go by. ``values``: each with its line, by section and key."""
+
+    begun: bool = False
+    version: str = ""
+    section: str = ""
+    values: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
+    aborted: str = ""
+
+    def read(self, number: int, line: str) -> None:
+        if title := _BANNER.match(line):
+            if self.begun:
+                raise OutputError(f"line {number}: a second title: two outputs in one file")
+            self.begun, self.version = True, title[1] or ""
+        elif is_aborted(line):
+            self.aborted = self.aborted or aborted(line, number)
+        elif self.begun and (version := _VERSION.match(line)):
+            self.version = version[1]
+        elif self.begun and "=" in line and not line.startswith(" "):
+            path, _, value = line.strip().rpartition("=")
+            self._value(number, path.split("::"), value)
+        elif self.begun and ": " in line:
+            key, _, value = line.rstrip("\n").rpartition(": ")
+            if not key.startswith(" "):
+                self.section = key.strip("_ ")
+            self._value(number, [self.section, key], value)
+
+    def _value(self, number: int, path: list[str], value: str) -> None:
+        """Of coarse grids the same keys come again, one section deeper: the first counts."""
+        place = (path[0].strip(), path[-1].strip())
+        if value.strip() and len(path) < 4:
+            self.values.setdefault(place, (number, value.strip()))
+
+    def number(self, section: str, key: str) -> float | None:
+        """None where the build does not print it, as DDOT's variation without MPI."""
+        number, token = self.values.get((section, key), (0, ""))
+        return scientific(token, number, key) if token else None
+
+    def count(self, section: str, key: str) -> int:
+        if (section, key) not in self.values:
+            raise OutputError(f"the results lack {section}: {key}: lines are missing")
+        return integer(self.values[section, key][1], self.values[section, key][0], key)
+
+
+def _parse(text: str) -> ParsedOutput:
+    """One series of single values, of a result that HPCG calls valid."""
+    reader = _Reader()
+    for number, line in numbered_lines(text):
+        reader.read(number, line)
+    if not reader.begun:
+        raise OutputError("the title of HPCG's results is missing: empty, cut or another program's")
+    _check_valid(reader)
+    ranks = reader.count("Machine Summary", "Distributed Processes")
+    threads = reader.count("Machine Summary", "Threads per processes")
+    _check_values(reader, ranks)
+    columns: dict[str, list[float | None]] = {}
+    for place, (column, factor) in _COLUMNS.items():
+        if value := reader.number(*place):
+            columns[column] = [value * factor]
+    rating = columns["flops"][0] or 0.0
+    columns["hpcg_flops_per_process"] = [rating / ranks]
+    metadata = {"threads": str(threads)}
+    if least := reader.number(_SUMMARY, _UNOFFICIAL):
+        metadata["not_official"] = f"ran {columns['time'][0]:g} s; official results take at least {least:g} s"
+    series = Series("HPCG", ranks, columns, {"domain": _domain(reader)})
+    return ParsedOutput(reader.version, metadata, (series,), reader.aborted)
+
+
+def _domain(reader: _Reader) -> str:
+    """What each process has of the problem; NVIDIA's build does not print its last dimension."""
+    section = "Local Domain Dimensions"
+    whole = reader.count("Global Problem Dimensions", "Global nz") / reader.count(
+        "Processor Dimensions", "npz"
+    )
+    last = reader.number(section, "nz") or whole
+    return f"{reader.count(section, 'nx')} x {reader.count(section, 'ny')} x {last:g}"
+
+
+def _check_valid(reader: _Reader) -> None:
+    failed = [
+        f"line {number}: {section}: {value}"
+        for (section, key), (number, value) in reader.values.items()
+        if (key == _RESULT and value != "PASSED") or (section, key) == (_SUMMARY, _INVALID)
+    ]
+    if failed:
+        raise OutputError(f"the result does not count: {'; '.join(failed)}")
+    if (_SUMMARY, _VALID) not in reader.values:
+        raise OutputError(reader.aborted or "the final summary of HPCG is missing: it did not end")
+
+
+def _check_values(reader: _Reader, ranks: int) -> None:
+    """Refuse processes and rates that contradict the rest of the file."""
+    grid = [reader.count("Processor Dimensions", f"np{axis}") for axis in "xyz"]
+    if ranks < 1 or math.prod(grid) != ranks:
+        raise OutputError(f"{ranks} processes are not {' x '.join(map(str, grid))}: damaged")
+    rating, total = reader.values[_SUMMARY, _VALID], "Total with convergence and optimization phase overhead"
+    if reader.number(_SUMMARY, _VALID) != reader.number("GFLOP/s Summary", total):
+        raise OutputError(
+            f"line {rating[0]}: a rating of {rating[1]} is not that of the GFLOP/s summary: damaged"
+        )
+    work = reader.number("Floating Point Operations Summary", "Total")
+    time, rate = (
+        reader.number("Benchmark Time Summary", "Total"),
+        reader.number("GFLOP/s Summary", "Raw Total"),
+    )
+    if work and time and rate and abs(work / time / GIGA / rate - 1) > _ROUNDED:
+        raise OutputError(f"{work:g} operations in {time:g} s are not {rate:g} GFLOP/s: damaged")
+
+
+class _Hpcg(Suite):
+    only_imported = True
+    options = ("threads",)
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        return "HPCG", program
+
+    def no_output(self, text: str) -> str:
+        """rocHPCG prints a summary without its tests beside the file of results."""
+        mixed = re.search(r"^rocHPCG version|^HPCG-NVIDIA ", text, re.MULTILINE)
+        return "HPCG's results are missing: import the file HPCG-Benchmark_*.txt" if mixed else ""
+
+
+SUITE = _Hpcg(
+    name="hpcg",
+    title="HPCG",
+    banner=Banner("HPCG-Benchmark", _BANNER),
+    parse=_parse,
+    programs=r"xhpcg\w*|rochpcg",
+    sources=Sources(spack="hpcg", modules="HPCG", address="https://github.com/hpcg-benchmark/hpcg"),
+    whole=(r"^(?:Final Summary::|  )HPCG result is",),
+    metrics={
+        "flops": ColumnMetric("rating", FLOPS, headline=True),
+        "hpcg_flops_per_process": ColumnMetric("rating per process", FLOPS),
+        "hpcg_raw_flops": ColumnMetric("flop rate without overheads", FLOPS),
+        "hpcg_spmv_flops": ColumnMetric("flop rate of SpMV", FLOPS),
+        "hpcg_mg_flops": ColumnMetric("flop rate of the multigrid", FLOPS),
+        "hpcg_bandwidth": ColumnMetric("memory bandwidth, by its model", BANDWIDTH),
+        "time": ColumnMetric("time", DURATION),
+        "hpcg_allreduce": ColumnMetric("time in MPI_Allreduce, mean of processes", TIME),
+        "hpcg_allreduce_min": ColumnMetric("time in MPI_Allreduce, shortest", TIME),
+        "hpcg_allreduce_max": ColumnMetric("time in MPI_Allreduce, longest", TIME),
+    },
+)
