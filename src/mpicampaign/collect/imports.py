@@ -28,7 +28,7 @@ from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, SAME_NODE, SCOPE, named_fabric
-from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions
+from mpicampaign.imports.files import MANY, SCRIPT, STDERR, Companions
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, Label, read_ledger, runs_elsewhere
@@ -88,7 +88,7 @@ def read_import(folder: Path) -> list[Record]:
     entries = [entry for entry in read_ledger(folder) if entry.kept]
     chosen = load_map(folder / MAP)
     beside = Companions(entry.path for entry in entries)
-    outputs = grouped((entry for entry in entries if entry.role == OUTPUT), lambda entry: entry.path)
+    outputs = grouped((entry for entry in entries if entry.is_output), lambda entry: entry.path)
 
     def work(files: Sequence[Sequence[Entry]]) -> list[_Read]:
         return [output for of_file in files for output in _read(folder / FILES, beside, of_file)]

@@ -61,7 +61,7 @@ def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: 
         had_runs = any(entry.label for entry in before)
         sources = with_test_cases(find_sources(folders))
         entries = _Import(folder, sources, before).entries()
-        outputs = [entry for entry in entries if entry.kept and entry.role == OUTPUT]
+        outputs = [entry for entry in entries if entry.kept and entry.is_output]
         label_all(outputs, chosen, runs_elsewhere(folder))
         known = {entry.path for entry in before if entry.kept}
         new = {entry.path for entry in entries if entry.kept} - known

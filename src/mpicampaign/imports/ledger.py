@@ -72,7 +72,12 @@ class Entry:
     @property
     def role(self) -> str:
         """Output, job script, standard error, or refused."""
-        return REFUSED if self.reason else OUTPUT if self.facts else role_of(self.path)
+        return REFUSED if self.reason else OUTPUT if self.is_output else role_of(self.path)
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it is an output, refused or not: a standard error that holds it, too, has facts."""
+        return bool(self.facts) or role_of(self.path) == OUTPUT
 
     @property
     def place(self) -> str:
