@@ -149,6 +149,25 @@ def test_answers_on_many_metrics_are_folded_but_never_one_alone(
     assert all(first.count(f'id="answer-{number}') == 1 for number in range(1, metrics + 1))
 
 
+def test_kernels_show_the_time_of_a_small_call_and_wire_bandwidth_beside_useful_bandwidth(
+    tmp_path: Path,
+) -> None:
+    """Where they were printed: one candidate without a time has a dash, and a metric of nobody no line."""
+    records = [make.run(name, 1, make.tree_gather("max-inter", 2e-6, 4e9), suite="kernel") for name in "AB"]
+    first, _, rest = written(tmp_path, records).partition('id="tables"')
+    time, wire = 2 + 4 * 1024 / 4e3, 4 * 2**22 / (2e-6 + 2**22 / 1e9) / 1e6
+    assert first.count("<small>3.02</small>") == 2 and f"{time:.2f}" == "3.02"
+    assert first.count(f"<small>{wire:.0f}</small>") == 2
+    terms = re.findall(r'<abbr class="term" title="([^"]*)">([^<]*)</abbr>', first)
+    assert [term for _, term in terms] == ["B_useful", "time at 1 KiB, µs", "B_wire, MB/s"]
+    assert "bytes that the operation has to deliver" in terms[0][0] and "no latency" in terms[1][0]
+    assert ">time</abbr> at 1 KiB per rank" in rest
+    del records[0].series[0].columns["time"]
+    assert written(tmp_path, records).partition('id="tables"')[0].count("<small>–</small>") == 1
+    del records[1].series[0].columns["time"]
+    assert "time at 1 KiB" not in written(tmp_path, records)
+
+
 def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_path: Path) -> None:
     comparison = compare(make.campaign())
     first, *others = comparison.tables

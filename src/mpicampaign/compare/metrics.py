@@ -193,7 +193,7 @@ def _holds(table: Series, column: str) -> bool:
 def _common_metrics(suite: str, series: str, columns: set[str], sizes: _Sizes) -> list[Metric]:
     useful = useful_bandwidth(suite, series)
     if useful and "bandwidth" in columns:
-        return _useful_metrics(useful, sizes.shown, columns)
+        return _useful_metrics(useful, sizes, columns)
     if not sizes.printed:
         present = ((name, dimension) for name, dimension in _COMMON.items() if name in columns)
         return [Metric(name, name, dimension, headline=True) for name, dimension in present]
@@ -237,10 +237,17 @@ def _of_column(
     return [first, *(_at(title, column, dimension, size, headline=size == last) for size in others)]
 
 
-def _useful_metrics(useful: UsefulBandwidth, sizes: Sequence[int], columns: set[str]) -> list[Metric]:
-    """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
-    metrics = []
-    for size in (*sizes, None):
+def _useful_metrics(useful: UsefulBandwidth, sizes: _Sizes, columns: set[str]) -> list[Metric]:
+    """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier.
+
+    Before them the time of one call of the smallest blocks; of single messages a call sends many.
+    """
+    metrics: list[Metric] = []
+    smallest = next((size for size in sizes.printed if size > 0), None)
+    if "time" in columns and smallest is not None and useful.per == "rank":
+        time = _at("time", "time", TIME, smallest)
+        metrics.append(replace(time, name=f"{time.name} per rank", group=f"{time.group} per rank"))
+    for size in (*sizes.shown, None):
         group = "maximum" if size is None else f"at {format_size(size)} per {useful.per}"
         named = "maximum {}" if size is None else f"{{}} {group}"
         name = named.format("B_useful")

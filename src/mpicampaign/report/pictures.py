@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.base.text import visible
+from mpicampaign.base.units import format_size
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.answer import Answer, CandidateRow
 from mpicampaign.questions.crossings.draw import size_strips
 from mpicampaign.questions.ranking.find import PLACEMENTS
-from mpicampaign.show.cells import placement_name
+from mpicampaign.show.cells import NO_VALUE, TERMS, metric_cell, placement_name
+from mpicampaign.show.charts.curves import ELAPSED, WIRE
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Fold, Grid, PageNode, Span
 from mpicampaign.show.runs import marks_of
@@ -94,6 +97,7 @@ def _ratios(
     """A line for each candidate: its name, its place on the scale, its value."""
     other = answer.blocks.names[0] if answer.blocks else "the ideal" if answer.scaling else "the best"
     best = "best" if other == "the best" else "1×"
+    beside = _beside_useful(answer)
     ticks = (best if tick == 1 else f"{tick:g}×" for tick in strip.scale.ticks(MOST_TICKS))
     axis = strip.axis(ticks, f"times {other}")
     lines = tuple(
@@ -105,12 +109,39 @@ def _ratios(
                 value=one.ratio,
                 ends=None,
                 role="value",
-                below=(Span(one.shown.interval, "small"),),
+                below=(
+                    Span(one.shown.interval, "small"),
+                    *(_small(source, one, metric) for metric in beside),
+                ),
             ),
         )
         for one in chosen
     )
-    return Grid(label, 3, (_what(answer), axis, f"median [interval], {answer.unit}"), lines, role="ratios")
+    heads: tuple[str | Span, ...] = (f"median [interval], {answer.unit}",)
+    heads += tuple(_head(source, metric) for metric in beside)
+    return Grid(label, 3, (_what(answer), axis, heads), lines, role="ratios")
+
+
+def _head(source: ReportSource, metric: Metric) -> Span:
+    """``time at 1 KiB, µs``; what that is, is shown where one points at it."""
+    term = metric.part or metric.column
+    at = f" at {format_size(metric.size)}" if metric.size else ""
+    return Span(f"{term}{at}, {source.view.unit_of(metric.dimension)}", "term", hint=TERMS[term])
+
+
+def _small(source: ReportSource, one: CandidateRow, metric: Metric) -> Span:
+    """The median with its interval; a dash without one."""
+    shown = metric_cell(one.row, metric, source.view)
+    return Span(f"{shown.box('median').text or NO_VALUE} {shown.interval}".rstrip(), "small")
+
+
+def _beside_useful(answer: Answer) -> list[Metric]:
+    """What a kernel's useful bandwidth is read with: the time of a small call; wire bandwidth."""
+    rows = [one.row for one in answer.candidates if answer.table.useful and not answer.scaling]
+    wire = any(row.ranks != 2 for row in rows)  # of two ranks it is the useful one
+    of_small = (one for one in answer.table.metrics if one.column == ELAPSED and one.size)
+    largest = (one for one in answer.table.metrics if one.column == WIRE and not one.size and wire)
+    return [one for one in (*of_small, *largest) if any(row.cell(one).n for row in rows)]
 
 
 def _version(answer: Answer, one: CandidateRow) -> tuple[Span, ...]:

@@ -33,6 +33,7 @@ from mpicampaign.questions.ranking.say import IN_ROWS, OF_OWN_REPEATS
 from mpicampaign.report.pictures import pictures
 from mpicampaign.report.questions import answers, lead
 from mpicampaign.show import runs
+from mpicampaign.show.cells import TERMS, explained_terms
 from mpicampaign.show.document import Fold, Heading, Items, PageNode, Paragraph, Section, Span, Text
 from mpicampaign.show.runs import explained
 from mpicampaign.show.view import DEFAULT, View
@@ -212,8 +213,6 @@ MARKS = {
     "p": "p: the chance of such a difference if all were alike.",
     "finds": "Finds: the smallest difference that these repeats find in 8 of 10 cases.",
 }
-USEFUL = "B_useful"
-USEFUL_IS = "bytes that the operation has to deliver, divided by its time"
 BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
 TESTED = (
     "Out is whom any judged candidate leads, significantly over all pairs and by at least 1 %. The others "
@@ -259,6 +258,8 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
     """The key of pictures and marks; what the answers rest on behind a click."""
     comparison = source.comparison
     used = {mark.sign for answer in found for mark in answer.marks}
+    tables = [answer.table for answer in found if answer.table.useful]
+    terms = {word for table in tables for metric in table.metrics for word in metric.name.split()}
     key = [f"{sign}: {meaning}" for sign, meaning in KEY.items() if sign in used]
     shown = [LEGEND] if any(len(answer.candidates) > 1 for answer in found) else []
     line = " ".join([*shown, *([f"{'; '.join(key)}."] if key else [])])
@@ -268,6 +269,7 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
     legend = [
         *([SCALE] if shown else []),
         *(meaning for sign, meaning in MARKS.items() if sign in used),
+        *(f"{term}: {meaning}." for term, meaning in TERMS.items() if term in terms),
         *([BLOCKS] if any(answer.blocks for answer in found) else []),
         *([TESTED] if any(answer.rankings for answer in found) and comparison.tested else []),
     ]
@@ -299,8 +301,5 @@ def _answer(source: ReportSource, found: Sequence[Answer], number: int) -> Secti
 
 def _title(answer: Answer) -> Text:
     """With what its metric is; with what was not shown, unless the finding says so."""
-    title: tuple[str | Span, ...] = (answer.title,)
-    if USEFUL in answer.title:
-        head, _, tail = answer.title.partition(USEFUL)
-        title = (head, Span(USEFUL, "term", hint=USEFUL_IS), tail)
+    title = explained_terms(answer.title)
     return title if answer.real in (SHOWN, FEW_REPEATS) else (*title, " ", Span(answer.real, "real"))

@@ -20,7 +20,7 @@ from mpicampaign.questions.published.say import published_nodes
 from mpicampaign.questions.ranking.find import Pair, Ranking
 from mpicampaign.questions.ranking.say import disturbed_lines, verdict
 from mpicampaign.questions.ranking.say_pairs import factor_text, precision_text
-from mpicampaign.show.cells import STATISTICS, metric_cell
+from mpicampaign.show.cells import STATISTICS, explained_terms, metric_cell
 from mpicampaign.show.charts.curves import WIRE
 from mpicampaign.show.document import (
     Box,
@@ -88,11 +88,12 @@ def _comparison_grid(
     """A line for each row, a column for each metric; in full with mean and range."""
     count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
     columns = list(enumerate(metrics, 2))
+    heads = ((*explained_terms(metric.name), " ", source.unit_of(metric)) for metric in metrics)
     kind = f"{'all metrics of all ' * is_full}host groups and placements"
     return Grid(
         f"{table.title}: {kind}",
         2,
-        ("host group, placement", count, *((m.name, " ", source.unit_of(m)) for m in metrics)),
+        ("host group, placement", count, *heads),
         tuple(_row_line(source, row, metrics, is_full) for row in rows),
         role="comparison full" if is_full else "comparison sortable",
         label=f"{'All metrics' if is_full else 'Table'} of {table.title}",

@@ -5,6 +5,7 @@ Every table and sentence takes these from here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,13 +16,27 @@ from mpicampaign.compare.findings import Absence
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, PublishedRow, Row
 from mpicampaign.compare.tables import Comparison, Table, absence_of
-from mpicampaign.show.document import Box
+from mpicampaign.show.document import Box, Span
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import View, size_range
 
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")
+_OF_KERNELS = re.compile(r"\bB_(useful|wire)\b|^time at .* per rank$")
+
+
+TERMS = {
+    "B_useful": "bytes that the operation has to deliver, divided by its time",
+    "B_wire": "the same with each byte counted on every hop",
+    "time": "of one call; calls follow without a pause and may overlap, so it is no latency",
+}
+
+
+def explained_terms(name: str) -> tuple[str | Span, ...]:
+    """The name of a kernel's metric; what its terms mean is shown where one points at them."""
+    parts = re.split(rf"\b({'|'.join(TERMS)})\b", name) if _OF_KERNELS.search(name) else [name]
+    return tuple(Span(part, "term", hint=TERMS[part]) if part in TERMS else part for part in parts if part)
 
 
 # Names of rows
