@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,7 +111,12 @@ def compile_text(source: str, target: Path, *options: str) -> None:
 
 
 def recorded(
-    folder: Path, *arguments: str, preload: str = "", script: str = "", **variables: str
+    folder: Path,
+    *arguments: str,
+    started_by: Sequence[str] = (),
+    preload: str = "",
+    script: str = "",
+    **variables: str,
 ) -> dict[str, str]:
     """The keys of rank 0; ``script``: the lines of the job script's variables."""
     lines, environment = folder / "rank", folder / "environment"
@@ -124,7 +130,7 @@ def recorded(
         "LD_PRELOAD": ":".join(libraries),
     }
     plain = {"PATH": os.environ["PATH"], **own, **variables}
-    subprocess.run([folder / "program", *arguments], env=plain, check=True, timeout=60)
+    subprocess.run([*started_by, folder / "program", *arguments], env=plain, check=True, timeout=60)
     found = [line.removeprefix("rank 0 ").partition("=") for line in lines.read_text().splitlines()]
     return {key: value for key, _, value in found}
 
@@ -195,6 +201,33 @@ def test_a_continued_process_and_its_nice_value(folder: Path) -> None:
     found = recorded(folder, "stopped")
     assert (found["end.continued"], found["start.nice"]) == ("1", str(os.nice(0)))
     assert recorded(folder)["end.continued"] == "0"
+
+
+# Traces the program, and turns its huge pages off.
+TRACED = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.prctl(41, 1, 0, 0, 0)
+child = os.fork()
+if child == 0:
+    libc.ptrace(0, 0, 0, 0)
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSTOPPED(status):
+        sys.exit(os.waitstatus_to_exitcode(status))
+    libc.ptrace(7, child, None, None)
+"""
+
+
+def test_how_a_process_is_scheduled_and_who_traces_it_is_recorded(folder: Path) -> None:
+    plain = set(recorded(folder)["start.attributes"].split())
+    assert plain >= {"scheduler=other", "tracer=none"}
+    batch = recorded(folder, started_by=["chrt", "--batch", "0"])["end.attributes"].split()
+    assert {*batch} - plain == {"scheduler=batch"}
+    python = Path(sys.executable).resolve()
+    traced = recorded(folder, started_by=[str(python), "-c", TRACED])["start.attributes"].split()
+    assert {*traced} - plain == {f"tracer={python.name[:15]}", "huge_pages=0"}
 
 
 V1 = {"cpu.cfs_quota_us": "{}", "cpu.cfs_period_us": "100000", "cpu.stat": "nr_periods {}\nnr_throttled {}\n"}

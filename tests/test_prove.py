@@ -209,6 +209,11 @@ WITH_VARIABLE = ONE.replace(
     "rank 1 start.variables=0", "rank 1 start.variables=1\nrank 1 start.env.I_MPI_FABRICS=ofi"
 )
 DOUBTS = {
+    "traced": (
+        ONE + "rank 1 start.attributes=scheduler=other tracer=none\n"
+        "rank 1 end.attributes=scheduler=idle tracer=gdb huge_pages=0\n",
+        "ranks: rank 1 had scheduler=idle, tracer=gdb and huge_pages=0",
+    ),
     "": (ONE, "none"),
     "shared core": (ONE.replace("core=1\n", "core=0\n"), "binding: ranks 0 and 1 share core 0"),
     "one CPU": (ONE.replace("=1\n", "=0\n"), "binding: 2 ranks on 1 CPU of n1"),

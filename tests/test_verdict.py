@@ -118,6 +118,18 @@ WHOLE_RUNS = {
         for pattern in ("blue1", "blue*", "blue1.site.org", "red* blue*", "*.org")
     },
     "members blue": (of_members("blue"), INTEL_SHM, CONTRADICTED, ""),
+    "a machine with two names": (  # the job's host and that of its ranks
+        HONEST + "node vm boot_id=1\nrank 0 start.boot_id=1\nrank 1 end.boot_id=1\n",
+        *(INTEL_SHM, UNVERIFIED, "hosts: blue1 and vm are one machine, by the boot of its kernel"),
+    ),
+    "two machines with one name": (
+        HONEST + "rank 0 start.boot_id=1\nrank 1 start.boot_id=2\n",
+        *(INTEL_SHM, CONTRADICTED, "hosts: blue1 is the name of 2 machines"),
+    ),
+    "a machine with one name": (
+        HONEST + "node blue1 boot_id=1\nrank 0 start.boot_id=1\n",
+        *(INTEL_SHM, VERIFIED, ""),
+    ),
     "two ranks on one core": (
         evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 0)),
         *(INTEL_SHM, CONTRADICTED, "share CPU 0"),

@@ -30,6 +30,7 @@ struct mpi {
 /* What each file of this folder adds. */
 void add_launch(struct lines *lines); /* arguments, nice value, variables, preloaded libraries */
 void add_preloads(struct lines *lines);
+void add_attributes(struct lines *lines); /* how it is scheduled, traced and filtered */
 void add_clocks(struct lines *lines, double (*wtime)(void)); /* `wtime`: MPI_Wtime, or NULL */
 void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */

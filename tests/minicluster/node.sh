@@ -48,6 +48,12 @@ declare_hardware() {
     done
 }
 
+# A kernel of its own has a boot of its own.
+own_boot() {
+    cat /proc/sys/kernel/random/uuid >/run/mpicampaign/boot_id
+    mount --bind /run/mpicampaign/boot_id /proc/sys/kernel/random/boot_id
+}
+
 # For BASH_ENV: each bash that is started on this node reads it, whichever launcher started it.
 write_settings() {
     cat >/run/mpicampaign/node.sh <<SETTINGS
@@ -75,6 +81,7 @@ private_run
 private_memory
 start_network
 declare_hardware
+own_boot
 write_settings
 [ "$quota" -eq 0 ] || limit_cpus
 slurmd -N "$name"

@@ -38,6 +38,7 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
         "binding": _binding(evidence),
         "settings": _settings(evidence.settings),
         PROCESS: _process(evidence),
+        "attributes": _attributes(evidence),
         "arguments": evidence.claim.get("arguments", ""),
     }
     return {key: value for key, value in common.items() if value}
@@ -56,6 +57,12 @@ def _process(evidence: Evidence) -> str:
         runtime = filter(_RUNTIME.match, sorted(variables))
         tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in runtime)
     return " ".join(tokens)
+
+
+def _attributes(evidence: Evidence) -> str:
+    """How the ranks were scheduled, traced and filtered, at start or end, as one token each."""
+    recorded = (seen.get(f"{m}.attributes", "") for seen in evidence.ranks.values() for m in ("start", "end"))
+    return " ".join(dict.fromkeys(token for text in recorded for token in text.split()))
 
 
 def _binding(evidence: Evidence) -> str:

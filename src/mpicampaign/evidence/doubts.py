@@ -30,6 +30,7 @@ def doubts(command: Command) -> list[str]:
         *filter(None, [command.foreign]),
         *_software(evidence),
         *_ranks(evidence),
+        *_attributes(evidence),
         *(_networks(evidence, command.exchanged) if command.uses_mpi and len(evidence.ranks) > 1 else ()),
         *_memory(evidence),
         *_machine(evidence),
@@ -86,6 +87,18 @@ def _ranks(evidence: Evidence) -> Iterator[str]:
             rare = counts.most_common()[-1][0]
             rank = min(rank for rank, value in of_ranks.items() if value == rare)
             yield f"ranks: rank {rank} has {rare} as its {what}, unlike others"
+
+
+def _attributes(evidence: Evidence) -> Iterator[str]:
+    """A rank that is traced, gets what others leave, or has no huge pages."""
+    usual = ("tracer=none", "scheduler=other", "huge_pages=1")
+    telling = tuple(token.partition("=")[0] for token in usual)
+    for rank, seen in sorted(evidence.ranks.items()):
+        tokens = f"{seen.get('start.attributes', '')} {seen.get('end.attributes', '')}".split()
+        unusual = [token for token in tokens if token.startswith(telling) and token not in usual]
+        if unusual:
+            yield f"ranks: rank {rank} had {listed([*dict.fromkeys(unusual)])}"
+            return
 
 
 def _shared_core(evidence: Evidence) -> str:

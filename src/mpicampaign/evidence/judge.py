@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.identity import identity, run_path
 from mpicampaign.base.records import DECLARED, VERIFIED, Case, Series
-from mpicampaign.base.text import counted, in_ranks
+from mpicampaign.base.text import counted, in_ranks, listed
 from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.evidence.gpus import gpu_findings
@@ -206,7 +208,23 @@ def _hosts(evidence: Evidence) -> list[Finding]:
     holds = len(counts) == nodes and set(counts.values()) == {per_node}
     claimed = f"{'unknown nodes' if nodes is None else counted(nodes, 'node')} of {in_ranks(per_node)}"
     findings = [finding("hosts", holds, used, f"{used}; claimed {claimed}")]
-    return findings + _members(evidence)
+    return [*findings, *_members(evidence), *_machines(evidence)]
+
+
+def _machines(evidence: Evidence) -> Iterator[Finding]:
+    """Names of hosts, against the boots of their kernels, which no namespace hides."""
+    pairs = {(host, node["boot_id"]) for host, node in evidence.nodes.items() if "boot_id" in node}
+    recorded = product(evidence.ranks.values(), MOMENTS)
+    pairs |= {(seen[f"{m}.host"], seen[f"{m}.boot_id"]) for seen, m in recorded if f"{m}.boot_id" in seen}
+    for host, boots in grouped(sorted(pairs), lambda pair: pair[0]).items():
+        if len(boots) > 1:
+            why = f"{host} is the name of {len(boots)} machines, by the boots of their kernels"
+            yield Finding("hosts", CONTRADICTS, why)
+    for same in grouped(sorted(pairs), lambda pair: pair[1]).values():
+        if len(same) > 1:
+            names = listed([host for host, _ in same])
+            why = f"{names} are one machine, by the boot of its kernel: containers, or a false name"
+            yield Finding("hosts", LACKS, why)
 
 
 def _members(evidence: Evidence) -> list[Finding]:

@@ -13,6 +13,7 @@ record_facts() {
     read -r key </proc/sys/kernel/ostype
     read -r value </proc/sys/kernel/osrelease
     record "node $HOSTNAME kernel=$key $value"
+    fact boot_id /proc/sys/kernel/random/boot_id
     while IFS=: read -r key value; do
         case $key in
             "model name"*) record "node $HOSTNAME cpu_model=${value# }" ;;
