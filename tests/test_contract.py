@@ -146,6 +146,21 @@ def test_more_bandwidth_is_better_and_less_fails() -> None:
     assert judged(limit, slow, fast).outcome == FAILED
 
 
+def test_maxima_are_those_over_the_sizes_of_both() -> None:
+    """The series before ended at 8 B, where it had half the bandwidth."""
+    limit = Limit("PingPong", "maximum bandwidth", against=Against("before"), tolerance=0.2)
+
+    def up_to(sizes: tuple[int, ...], rates: list[float]) -> list[Record]:
+        table = make.series("PingPong", 2, size=[*sizes], bandwidth=rates)
+        return [replace(run, series=(table,)) for run in runs()]
+
+    now = up_to((1, 8, 1024), [1e8, 1e9, 9e9])
+    found = judged(limit, now, up_to((1, 8), [1e8, 2e9]))
+    assert (found.outcome, found.median, found.sizes) == (FAILED, 1e9, 2)
+    assert "maximum bandwidth over the 2 sizes of both" in judged_text(found)
+    assert "no message size is of both" in judged_text(judged(limit, now, up_to((2,), [2e9])))
+
+
 def test_a_published_value_and_a_merged_system_are_compared() -> None:
     published = Against("stfc-2017", "scarf15", "TCP")
     limit = Limit("PingPong", "latency at 0 B", against=published, tolerance=0.05)

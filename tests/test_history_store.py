@@ -14,20 +14,25 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
 from conftest import PROJECT
 from history_data import metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
 from mpicampaign.base.errors import UserError
+from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.presentation import Presentation
+from mpicampaign.base.records import Header
 from mpicampaign.cli import main
 from mpicampaign.compare.states import SWITCH
 from mpicampaign.history import metrics, rows
 from mpicampaign.history import store as store_module
 from mpicampaign.history.curves import curves_of
+from mpicampaign.history.series import NO_SERIES
 from mpicampaign.history.store import Store
 
 TESTS = str(Path(__file__).parent)
@@ -444,3 +449,19 @@ def test_damaged_earlier_metrics_are_made_from_the_packs(content: bytes, earlier
         path.write_bytes(content)
     store = Store(earlier / "history")
     assert len(store.read(metrics.names)) == 16 and not store.problems
+
+
+@pytest.mark.parametrize(
+    ("suite", "benchmark", "maxima"),
+    [("osu", "MPI Bandwidth", [9e9, 9e9]), ("own", "halo", [2e9, 2e9, 2e9])],
+)
+def test_maxima_are_those_over_the_sizes_of_all_runs(suite: str, benchmark: str, maxima: list[float]) -> None:
+    """The last run ends at 8 B; outputs of OSU may be cut, so that it has no maximum."""
+    rates = {1: 1e9, 8: 2e9, 1024: 9e9}
+    runs = [
+        make.run(make.case("TCP"), number, make.series(benchmark, 2, size=of, bandwidth=map(rates.get, of)))
+        for number, of in enumerate(([1, 8, 1024], [1, 8, 1024], [1, 8]), 1)
+    ]
+    runs = [replace(run, suite=suite) for run in runs]
+    values = rows.rows_of(runs, PlanFile("c"), NO_SERIES, Header("c")).rows
+    assert [row["value"] for row in values if row["metric"] == "maximum bandwidth"] == maxima

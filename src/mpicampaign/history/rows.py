@@ -7,7 +7,7 @@ value has one row without a metric, so that failures are part of the history.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from mpicampaign.base.records import (
 )
 from mpicampaign.collect.observed_software import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
+from mpicampaign.compare.same_sizes import tables_of_maxima
 from mpicampaign.history.series import OpenSeries
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
@@ -126,18 +127,23 @@ def utc_text(text: str) -> str | None:
 
 def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Each run of a benchmark with each of its values; a run without any once."""
-    printed = grouped((table for run in runs if run.sound for table in run.series), lambda table: table.label)
+    curves = [(run, table) for run in runs if run.sound for table in run.series]
+    printed = grouped((table for _, table in curves), lambda table: table.label)
     chosen = {label: choose_metrics(runs[0].suite, tables, sizes) for label, tables in printed.items()}
+    of_maxima = tables_of_maxima(curves)
     for run in runs:
-        of_tables = (_of_table(run, table, chosen.get(table.label, ())) for table in run.series)
+        of_tables = (_of_table(run, table, chosen.get(table.label, ()), of_maxima) for table in run.series)
         values = [value for of_table in of_tables for value in of_table] if run.status == OK else []
         for value in values or [{}]:
             yield run, value
 
 
-def _of_table(run: Record, series: Series, metrics: Iterable[Metric]) -> Iterator[dict[str, Any]]:
+def _of_table(
+    run: Record, series: Series, metrics: Iterable[Metric], of_maxima: Mapping[int, Series | None]
+) -> Iterator[dict[str, Any]]:
     for metric in metrics:
-        reading = read(metric, series, run.series)
+        table = series if metric.size is not None else of_maxima.get(id(series), series)
+        reading = read(metric, table, run.series) if table else None
         if reading is not None:
             yield {
                 "label": series.label,

@@ -15,7 +15,7 @@ from mpicampaign.base.records import (
     NOT_AVAILABLE,
     UNVERIFIED,
 )
-from mpicampaign.base.text import repeats_text, visible
+from mpicampaign.base.text import counted, repeats_text, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
 from mpicampaign.show.view import DEFAULT, View, quantity, rough_percent, size_range
@@ -93,6 +93,11 @@ def first_few(texts: Sequence[str], most: int, what: str) -> list[str]:
 def absence(reasons: findings.Absence) -> str:
     """Why there is no value; empty where there is one. These reasons hold no values."""
     return "; ".join(brief(found) if len(reasons) == 1 else note_text(found) for found in reasons)
+
+
+def over_sizes(count: int) -> str:
+    """Follows the name of a maximum that is over so many sizes alone; empty of one over all (0)."""
+    return f" over the {counted(count, 'size')} of both" if count else ""
 
 
 def _reason(found: findings.Note, view: View) -> str:

@@ -19,6 +19,7 @@ from mpicampaign.base.reference import reference_names
 from mpicampaign.compare.findings import WITHOUT_VALUE, Absence
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.same_sizes import over_sizes_of_both
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.published.find import published_for
@@ -31,6 +32,7 @@ PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 NO_VALUE = "no value"  # of a run that counts
 FEW = "too few repeats"
 NO_OTHER = "nothing to compare with"
+NO_SIZES = "no message size of both"
 OF_MACHINE = "members"  # of a host group that is measured as a machine
 NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"  # of a limit from the history
 
@@ -68,14 +70,20 @@ class Judged:
     absence: Absence = ()
     busy_ranked: bool = False
     retests: int = 0
+    sizes: int = 0  # that both have, where a maximum is over these alone
 
 
 class _Other(NamedTuple):
-    """What a metric is compared with: repeats, or one published value; ``untested``: why it can't be."""
+    """What a metric is compared with: repeats, or one published value; ``untested``: why it can't be.
+
+    ``limited``: in place of the row's values, where a maximum is over so many ``sizes`` that both have.
+    """
 
     values: tuple[float, ...] = ()
     published: float | None = None
     untested: str = ""
+    limited: tuple[float, ...] = ()
+    sizes: int = 0
 
 
 def judge(
@@ -159,16 +167,16 @@ def _is_named(name: str, wanted: Sequence[str]) -> bool:
 
 def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Other) -> Judged:
     cell = row.cell(metric)
-    values = cell.values if cell and row.ranked else ()
-    named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values))
+    values = (other.limited or cell.values) if cell and row.ranked else ()
+    named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values), sizes=other.sizes)
     busy_ranked = any(run.ranks_busy for run in row.records)
     named = replace(named, median=median(values) if values else None, busy_ranked=busy_ranked)
     if not values:
         return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
-    if limit.against and not other.values and other.published is None:
-        return replace(named, why=NO_OTHER)
     if other.untested:
         return replace(named, why=other.untested)
+    if limit.against and not other.values and other.published is None:
+        return replace(named, why=NO_OTHER)
     bound = _bound(limit, metric, other)
     interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
     if interval is None or interval.coverage < COVERAGE:
@@ -228,7 +236,9 @@ def _other(
         tables = before.tables if before else ()
         place = (row.case.system, _with(row.case.library, group), placement)
         earlier = _of_rows(tables, table, metric, row, place)
-        return earlier._replace(untested="")  # what changed meanwhile is the question
+        if earlier.values:
+            return earlier._replace(untested="")  # what changed meanwhile is the question
+        return earlier
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
         published = [
@@ -256,5 +266,8 @@ def _of_rows(
         cells = [cell for cell in other.cells if cell.metric.name == metric.name]
         named = (other.case.system, other.case.host_group, other.case.placement)
         if named == place and other.ranks == row.ranks and other.ranked and cells:
-            return _Other(cells[0].values, untested=why_untested([(row, other)]))
+            own_cell, cell, sizes = over_sizes_of_both((row, row.cell(metric)), (other, cells[0]))
+            lacking = cells[0].values and not (own_cell.values and cell.values)
+            untested = NO_SIZES if lacking else why_untested([(row, other)])
+            return _Other(cell.values, None, untested, own_cell.values, sizes)
     return _Other()

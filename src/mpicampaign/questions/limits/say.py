@@ -16,6 +16,7 @@ from mpicampaign.questions.limits.find import (
     FEW,
     NO_HISTORY,
     NO_OTHER,
+    NO_SIZES,
     NO_VALUE,
     NOTHING_NEW,
     OF_MACHINE,
@@ -24,7 +25,7 @@ from mpicampaign.questions.limits.find import (
     Judged,
 )
 from mpicampaign.show.document import Grid, Heading, Node, Paragraph
-from mpicampaign.show.sentences import absence, note_text
+from mpicampaign.show.sentences import absence, note_text, over_sizes
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.medians import Interval
 
@@ -36,6 +37,7 @@ _WHY = {
     FEW: "too few repeats for an interval of 95 %",
     OF_MACHINE: "its members are compared with each other: the report's whole-machine answer judges them",
     NO_OTHER: "there is nothing to compare with",
+    NO_SIZES: "no message size is of both",
     NO_HISTORY: "the history has no such curve: call judge --propose again",
     NOTHING_NEW: "no tick yet after the past that it is from",
 }
@@ -44,7 +46,8 @@ _WHY = {
 def judged_name(judged: Judged) -> str:
     """``blue TCP PingPong: latency at 0 B``."""
     case = judged.case
-    return visible(f"{case.host_group} {case.placement} {judged.label}: {judged.limit.metric}")
+    metric = f"{judged.limit.metric}{over_sizes(judged.sizes)}"
+    return visible(f"{case.host_group} {case.placement} {judged.label}: {metric}")
 
 
 def limit_text(judged: Judged) -> str:

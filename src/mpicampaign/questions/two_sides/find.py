@@ -8,7 +8,7 @@ Holm's steps over all of them. A maximum over message sizes is that over the siz
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,8 +23,9 @@ from mpicampaign.base.records import (
     observed,
 )
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.metrics import Metric, at_sizes, printed_sizes, readings
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
+from mpicampaign.compare.same_sizes import over_sizes_of_both
 from mpicampaign.compare.states import (
     NO_STATES,
     States,
@@ -176,21 +177,10 @@ def _key(row: Row, metric: Metric, named: bool) -> _Key:
 
 def _over_sizes_of_both(before: tuple[Row, Cell], after: tuple[Row, Cell]) -> Both | None:
     """The two; a maximum over other sizes on each side is taken over those of both. ``None`` without any."""
-    sizes, others = ({*printed_sizes(series for _, series in row.curves)} for row, _ in (before, after))
-    if after[1].metric.size is not None or sizes == others:
-        return both_sides(before, after)
-    shared = sizes & others
-    one, other = ((row, _within(row, cell, shared)) for row, cell in (before, after))
-    if not (one[1].values and other[1].values):
+    one, other, sizes = over_sizes_of_both(before, after)
+    if not (one.values and other.values):
         return None
-    return replace(both_sides(one, other), sizes=sum(size > 0 for size in shared))
-
-
-def _within(row: Row, cell: Cell, sizes: Collection[int]) -> Cell:
-    """The cell of a maximum over these sizes (B) alone."""
-    curves = [(run, at_sizes(series, sizes)) for run, series in row.curves if run.repeat in cell.repeats]
-    values = {repeat: reading.value for repeat, reading in readings(cell.metric, curves).items()}
-    return Cell.of(cell.metric, values, bound=cell.bound)
+    return replace(both_sides((before[0], one), (after[0], other)), sizes=sizes)
 
 
 def both_sides(before: tuple[Row, Cell], after: tuple[Row, Cell]) -> Both:

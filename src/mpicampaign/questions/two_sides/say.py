@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.text import counted, visible
+from mpicampaign.base.text import visible
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
 from mpicampaign.show.runs import ranked_state
+from mpicampaign.show.sentences import over_sizes
 from mpicampaign.show.view import DEFAULT, View, probability
 from mpicampaign.statistics.comparisons import FEWEST
 
@@ -115,7 +116,7 @@ def _legend(sides: TwoSides) -> str:
     untested = any(one.p is None and not one.few for one in sides.both)
     single = all(len(cell.values) < 2 for one in sides.both for cell in (one.before, one.after))
     ranges = "" if single else "In brackets: the range of all repeats."
-    over = "; ".join(dict.fromkeys(f"{_MARK}{_over(one)}" for one in sides.both if one.sizes))
+    over = "; ".join(dict.fromkeys(f"{_MARK}{over_sizes(one.sizes)}" for one in sides.both if one.sizes))
     return " ".join(
         filter(None, (over and f"{over}.", ranges, ranked_state(sides.states), _UNTESTED * untested))
     )
@@ -155,7 +156,8 @@ def _furthest(of: Sequence[Both]) -> str:
     if not differ:
         return ""
     most = max(differ, key=lambda one: abs(math.log(one.ratio or 1)))
-    return f", most {_name(most.row)}, {most.metric.name}{_over(most)} (× {RATIO.number(most.ratio or 1)})"
+    metric = f"{most.metric.name}{over_sizes(most.sizes)}"
+    return f", most {_name(most.row)}, {metric} (× {RATIO.number(most.ratio or 1)})"
 
 
 def _reservations(sides: TwoSides, untested: Sequence[Both], decides: str) -> Iterator[str]:
@@ -188,11 +190,6 @@ def _line(one: Both, known: str, view: View) -> tuple[str, ...]:
     ratio = "" if one.ratio is None else RATIO.number(one.ratio)
     name = f"  {one.metric.name}{_MARK * bool(one.sizes)} ({view.unit_of(one.metric.dimension)})"
     return name, _values(one.before, view), _values(one.after, view), ratio, known or _judged(one)
-
-
-def _over(one: Both) -> str:
-    """Where a maximum is not over all sizes of both sides."""
-    return f" over the {counted(one.sizes, 'size')} of both" if one.sizes else ""
 
 
 def _values(cell: Cell, view: View) -> str:
@@ -236,7 +233,7 @@ _COLUMNS: dict[str, Kind] = {
 def _data_line(both: Both, known: str) -> tuple[Value, ...]:
     case, row, metric = both.row.case, both.row, both.metric
     names = map(visible, (case.system, case.host_group, case.placement, case.benchmark, row.label))
-    about = (row.ranks, f"{metric.name}{_over(both)}", metric.size, metric.dimension.si_unit)
+    about = (row.ranks, f"{metric.name}{over_sizes(both.sizes)}", metric.size, metric.dimension.si_unit)
     values = (value for cell in (both.before, both.after) for value in _data_of(cell))
     return (*names, *about, *values, both.ratio, both.p, known or _judged(both), both.pair.reason or None)
 
