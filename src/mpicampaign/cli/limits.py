@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from mpicampaign.base.errors import Problem, UserError
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign
+
+_FIRST = 8  # B: reductions and others that begin at their element print it first
 
 
 def check_limits(campaign: Campaign) -> None:
@@ -25,8 +28,8 @@ def check_limits(campaign: Campaign) -> None:
 
 
 def _problems(campaign: Campaign) -> list[Problem]:
-    """The errors in its limits; of a benchmark that is not defined, none."""
-    if not campaign.expect:
+    """The errors in its limits and sizes; of a benchmark that is not defined, none."""
+    if not (campaign.expect or campaign.document.items(("table_sizes",))):
         return []
     from mpicampaign.base.expectation import limit_value
     from mpicampaign.base.records import defined_name
@@ -53,7 +56,63 @@ def _problems(campaign: Campaign) -> list[Problem]:
             except ValueError as error:
                 message = f"{limit.metric}: {error}"
                 problems.append(campaign.document.problem(("expect", number, side), message))
-    return problems
+    keys = {problem.key for problem in problems}
+    return [*problems, *(problem for problem in _size_problems(campaign) if problem.key not in keys)]
+
+
+def _size_problems(campaign: Campaign) -> Iterator[Problem]:
+    """Limits and columns of tables at message sizes that no run prints, as far as arguments tell."""
+    from mpicampaign.base.units import format_size
+    from mpicampaign.compare.metrics import size_named
+
+    for number, limit in enumerate(campaign.expect):
+        size = size_named(limit.metric)
+        known = _sizes_of(campaign, [limit.benchmark])
+        if size is not None and known and (why := _why_none(limit.metric, size, known, campaign.table_sizes)):
+            key = ("expect", number, "metric")
+            yield campaign.document.problem(key, f"{limit.benchmark}: {why}", limit.metric, _has(known))
+    everywhere = [name for entry in campaign.matrix for name in entry.benchmarks]
+    known = _sizes_of(campaign, everywhere)
+    places = [place for place, _ in campaign.document.items(("table_sizes",))]
+    sizes = campaign.table_sizes if known and places else ()
+    places = places if len(places) == len(sizes) else [("table_sizes",)] * len(sizes)
+    for place, size in zip(places, sizes, strict=True):
+        if size not in known:
+            message = "no benchmark of the matrix prints this size"
+            yield campaign.document.problem(place, message, format_size(size), _has(known))
+
+
+def _sizes_of(campaign: Campaign, names: Collection[str]) -> list[int]:
+    """The sizes that any of some benchmarks prints; none where those of any are not known."""
+    from mpicampaign.base.records import defined_name
+    from mpicampaign.suites import SUITES
+
+    meant = [of for name, of in campaign.benchmarks.items() if {name, defined_name(name)} & {*names}]
+    sizes = [SUITES[of.suite].sizes(of.program, of.arguments) for of in meant if of.suite in SUITES]
+    return sorted({*chain.from_iterable(sizes)}) if all(sizes) and len(sizes) == len(meant) else []
+
+
+def _why_none(metric: str, size: int, known: Sequence[int], shown: Sequence[int]) -> str:
+    """Why there is no metric at a size; empty where there may be one."""
+    from mpicampaign.base.units import format_size
+
+    text, first = format_size(size), next((size for size in known if size), 0)
+    if size not in known:
+        return f"its arguments give no message of {text}"
+    if metric.startswith("latency at ") and size not in (0, first):
+        return "the latency is that of the smallest message"
+    others = {*shown} & {*known}
+    if others and size > max(first, _FIRST) and size not in others:
+        return f"tables have columns at table_sizes alone: add {text.replace(' ', '')} there"
+    return ""
+
+
+def _has(known: Sequence[int]) -> str:
+    """``sizes: 0 B, 1 B, 2 B, …, 4 MiB``."""
+    from mpicampaign.base.units import format_size
+
+    texts = [format_size(size) for size in known]
+    return f"sizes: {', '.join([*texts[:3], '…', texts[-1]] if len(texts) > 4 else texts)}"
 
 
 def limit_problems_beside(known: Sequence[Problem], file: Path) -> list[Problem]:

@@ -40,7 +40,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import ROOTED, Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.suites.suite import Request
 
@@ -734,6 +734,7 @@ _DATE = re.compile(
     r"^# Date +: \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$", re.ASCII | re.MULTILINE
 )
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LOGARITHMS = re.compile(r"(?:([0-9]{1,2}):)?([0-9]{1,2})", re.ASCII)
 _LONGEST_NAME = 64  # characters that a label may have
 _BUILT_IN = (
     *("PingPong", "PingPing", "Sendrecv", "Exchange", "Uniband", "Biband"),
@@ -767,6 +768,15 @@ class _Imb(Suite):
     def quick(self, program: str) -> str:
         """At least 0.2 s, for shorter runs are not judged; IMB-P2P and IMB-MT have other options."""
         return "" if program in ("IMB-P2P", "IMB-MT") else "-iter 5000,250 -time 1 -msglog 0:22"
+
+    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
+        """0 B and doubling ones by ``-msglog [MIN:]MAX``; IMB-P2P and IMB-MT have other options."""
+        options = dict(pairwise(" ".join(arguments).split()))
+        log = _LOGARITHMS.fullmatch(options.get("-msglog", "0:22"))
+        others = {"-msglen", "-msgsize", "-data_type"} & options.keys()
+        if log is None or others or program.rpartition("/")[2] in ("IMB-P2P", "IMB-MT"):
+            return ()
+        return [0, *(1 << n for n in range(int(log[1] or 0), int(log[2]) + 1))]
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """All benchmarks that were measured (the program where their names are too long), and the program."""

@@ -41,7 +41,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Active, Banner, Refusal, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.suites.suite import Request
 
@@ -112,15 +112,27 @@ def _name(program: str) -> str:
 
 def largest_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
     """The last size in bytes, or None where program and options (``-m [MIN:]MAX``) do not show it."""
+    asked, (_, high) = sizes(program, arguments), _ends(program, arguments)
+    if not any(asked) or (KINDS[_name(program)] == "collective" and high * ranks > _MEMORY_LIMIT):
+        return None
+    return asked[-1]
+
+
+def sizes(program: str, arguments: Sequence[str]) -> list[int]:
+    """Those that ``-m`` asks for (B), doubling; without its MIN 0 B, too, which some versions have."""
+    low, high = _ends(program, arguments)
+    doubled = [max(1, low) << n for n in range((high // max(1, low)).bit_length())]
+    return [0, *doubled] if high and not low else doubled
+
+
+def _ends(program: str, arguments: Sequence[str]) -> tuple[int, int]:
+    """The smallest and the largest size that are asked for; zeros where they are not known."""
     kind = KINDS.get(_name(program), "")
     if kind not in ("pair", "pairs", "collective") or _name(program) in _UNSIZED:
-        return None
+        return 0, 0
     default = _MIB if kind == "collective" else 4 * _MIB
     match = _SIZES.fullmatch(_option(arguments, "m") or f":{default}")
-    low, high = (max(1, int(match[1] or 1)), int(match[2] or default)) if match else (1, 0)
-    if low > high or (kind == "collective" and high * ranks > _MEMORY_LIMIT):
-        return None
-    return low << ((high // low).bit_length() - 1)
+    return (int(match[1] or 0), int(match[2] or default)) if match else (0, 0)
 
 
 def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
@@ -716,6 +728,9 @@ class _Osu(Suite):
 
     def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
         return largest_size(program, arguments, ranks)
+
+    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
+        return sizes(program, arguments)
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """The fan programs print the title of osu_bw."""
