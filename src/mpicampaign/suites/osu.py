@@ -166,8 +166,10 @@ def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tab
 _TITLE = re.compile(
     r"^# OSU (?:One Sided )?(MPI|[NR]CCL)([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE
 )
-# Its other programs measure something else under the same headings: c/openshmem, c/upc, c/upcxx, python.
-_OTHER = re.compile(r"^# (?:OSU (?=OpenSHMEM |UPC)|(?=OMB[- ]Py))(\S.{0,78}?) Test\b", re.MULTILINE)
+# Other programs measure something else under like headings: c/openshmem, c/upc, c/upcxx, java, python.
+_OTHER = re.compile(
+    r"^# (?:OSU (?!(?:One Sided )?MPI|[NR]CCL)|(?=OMB[- ]Py))(\S.{0,78}?) Test\b", re.MULTILINE
+)
 _BUFFERS = re.compile(
     r"^# Send Buffer on [A-Z ]{4,20}\((\w{1,2})\) and Receive Buffer on [A-Z ]{4,20}\((\w{1,2})\)",
     re.MULTILINE,
@@ -756,7 +758,7 @@ class _Osu(Suite):
 SUITE = _Osu(
     name="osu",
     title="OSU",
-    banner=Banner(("# OSU ", "# OMB"), re.compile(r"# (?:OSU |OMB[- ]Py)\S.*? Test(?: v\S{1,21})?\s*$")),
+    banner=Banner(("# OSU ", "# OMB"), re.compile(r"# (?:OSU \S|OMB[- ]Py).*? Test(?: v\S{1,21})?\s*$")),
     parse=_parse,
     programs=r"osu_\w+",
     sources=Sources(
