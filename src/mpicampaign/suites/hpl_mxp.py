@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import FLOPS
 from mpicampaign.base.records import Series
@@ -31,10 +31,11 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _TITLE = re.compile(r"HPL-MxP-NVIDIA ([0-9]\S{0,20})\s+--")
 _BLOCK = re.compile(r" {0,4}\*{6} HPL MxP Result\s")
+_SETTING = re.compile(r"\s*(?:--)?(nb?) += ([0-9]{1,12})\s*$")
 _TEST = re.compile(r" {0,4}\*{6} test (loop )?[0-9]{1,6} of ([0-9]{1,6}) starts")
 _THRESHOLD = re.compile(r"\s*Threshold[ .]{1,60}=\s*(\S{1,20})\s*$")
 _PROBLEM = re.compile(
@@ -45,20 +46,6 @@ _RATE = re.compile(r"\s*(LU )?GFLOPS = (\S{1,20}), per GPU = +(\S{1,20})(?:\s|$)
 _COLUMNS = {"": "flops", "LU ": "lu_flops"}
 
 
-class _Problem(NamedTuple):
-    """As printed; ``precision``: the type in which the system is factorised."""
-
-    order: int
-    block: int
-    rows: int
-    columns: int
-    precision: str
-
-    @property
-    def ranks(self) -> int:
-        return self.rows * self.columns
-
-
 @dataclass(slots=True)
 class _Result:
     """A block, between two lines of its title. ``rates``: in Gflop/s, by column; ``fault``: why none."""
@@ -66,7 +53,10 @@ class _Result:
     line: int
     threshold: str = ""
     passed: bool = False
-    problem: _Problem | None = None
+    order: int = 0
+    block: int = 0
+    grid: tuple[int, int] = (0, 0)
+    precision: str = ""
     rates: dict[str, float] = field(default_factory=dict)
     fault: str = ""
 
@@ -74,8 +64,8 @@ class _Result:
         if match := _THRESHOLD.match(line):
             self.threshold = match[1]
         elif match := _PROBLEM.match(line):
-            order, block, rows, columns = map(int, match.groups()[:4])
-            self.problem = _Problem(order, block, rows, columns, match[5])
+            self.order, self.block, *grid = map(int, match.groups()[:4])
+            self.grid, self.precision = (grid[0], grid[1]), match[5]
         elif match := _RATE.match(line):
             self._rate(number, _COLUMNS[match[1] or ""], match[2], match[3])
         else:
@@ -84,18 +74,19 @@ class _Result:
     def _rate(self, number: int, column: str, printed: str, share: str) -> None:
         """Each process has one GPU."""
         rate, of_each = scientific(printed, number, "GFLOPS"), scientific(share, number, "GFLOPS per GPU")
-        ranks = self.problem.ranks if self.problem else 0
+        ranks = math.prod(self.grid)
         if abs(of_each * ranks - rate) > half_digit(share) * ranks + half_digit(printed):
             raise OutputError(f"line {number}: {printed} Gflop/s of {ranks} GPUs are not {share} of each")
         self.rates[column] = rate
 
-    def end(self) -> None:
-        """Name what the block does not say."""
-        parts = {"check of the solution": self.passed, "problem": self.problem, "rate": "flops" in self.rates}
-        lost = [name for name, there in parts.items() if not there]
-        self.fault = self.fault or (
-            f"line {self.line}: the result lacks its {' and '.join(lost)}" if lost else ""
-        )
+    def end(self, asked: Mapping[str, set[int]]) -> None:
+        """Name what the block does not say, or says against the settings above it."""
+        parts = {"check of the solution": self.passed, "problem": self.order, "rates": len(self.rates) == 2}
+        if lost := [name for name, there in parts.items() if not there]:
+            self.fault = self.fault or f"line {self.line}: the result lacks its {' and '.join(lost)}"
+        for name, value in {"n": self.order, "nb": self.block}.items():
+            if value not in asked.get(name, {value}):
+                self.fault = self.fault or f"line {self.line}: {name} = {value} is not among the settings"
 
 
 @dataclass(slots=True)
@@ -104,6 +95,7 @@ class _Reader:
 
     version: str = ""
     counts: dict[str, int] = field(default_factory=dict)
+    asked: dict[str, set[int]] = field(default_factory=dict)  # the settings, by name
     open: _Result | None = None
     results: list[_Result] = field(default_factory=list)
     aborted: str = ""
@@ -115,9 +107,11 @@ class _Reader:
             self.version = title[1]
         elif _BLOCK.match(line):
             if self.open:
-                self.open.end()
+                self.open.end(self.asked)
                 self.results.append(self.open)
             self.open = None if self.open else _Result(number)
+        elif setting := _SETTING.match(line):
+            self.asked.setdefault(setting[1], set()).add(int(setting[2]))
         elif test := _TEST.match(line):
             self.counts[test[1] or ""] = int(test[2])
         elif self.open and not self.open.fault:
@@ -144,24 +138,21 @@ def _parse(text: str) -> ParsedOutput:
     lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else reader.aborted
     if not sound:
         raise OutputError(lacks)
-    types = {result.problem.precision for result in sound if result.problem}
+    types = dict.fromkeys(result.precision for result in sound)
     return ParsedOutput(reader.version, {"sloppy_type": ", ".join(types)}, tuple(_series(sound)), lacks)
 
 
 def _series(results: list[_Result]) -> Iterator[Series]:
     seen: Counter[str] = Counter()
     for result in results:
-        if problem := result.problem:
-            grid = f"{problem.rows} x {problem.columns}"
-            qualifiers = {"N": str(problem.order), "NB": str(problem.block), "grid": grid}
-            seen[key := str(qualifiers)] += 1
-            qualifiers |= {"table": str(seen[key])} if seen[key] > 1 else {}
-            columns: dict[str, list[float | None]] = {
-                "flops": [result.rates["flops"] * GIGA],
-                "hpl_flops_per_process": [result.rates["flops"] * GIGA / problem.ranks],
-            }
-            columns |= {name: [rate * GIGA] for name, rate in result.rates.items() if name != "flops"}
-            yield Series(MIXED_PRECISION, problem.ranks, columns, qualifiers)
+        grid = f"{result.grid[0]} x {result.grid[1]}"
+        qualifiers = {"N": str(result.order), "NB": str(result.block), "grid": grid}
+        seen[key := str(qualifiers)] += 1
+        qualifiers |= {"table": str(seen[key])} if seen[key] > 1 else {}
+        columns: dict[str, list[float | None]] = {name: [rate * GIGA] for name, rate in result.rates.items()}
+        ranks = math.prod(result.grid)
+        columns["hpl_flops_per_process"] = [result.rates["flops"] * GIGA / ranks]
+        yield Series(MIXED_PRECISION, ranks, columns, qualifiers)
 
 
 class _HplMxp(Suite):
