@@ -31,7 +31,10 @@ from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_BANNER = re.compile(r"HPCG-Benchmark(?: version: ([0-9]\S{0,20}))?\s*$")
+# Intel's build puts the problem in place of the name, as in n104-8p-1t.
+_BANNER = re.compile(
+    r"HPCG-Benchmark\s*$|(?:HPCG-Benchmark|n[0-9]{1,5}-[0-9]{1,7}p-[0-9]{1,4}t) version: V?([0-9]\S{0,20})\s*$"
+)
 _VERSION = re.compile(r"version=([0-9]\S{0,20})\s*$")
 _VALID = "HPCG result is VALID with a GFLOP/s rating of"
 _INVALID = "HPCG result is"
@@ -185,7 +188,7 @@ class _Hpcg(Suite):
 SUITE = _Hpcg(
     name="hpcg",
     title="HPCG",
-    banner=Banner("HPCG-Benchmark", _BANNER),
+    banner=Banner(("HPCG-Benchmark", "t version: V"), _BANNER),
     parse=_parse,
     programs=r"xhpcg\w*|rochpcg",
     sources=Sources(spack="hpcg", modules="HPCG", address="https://github.com/hpcg-benchmark/hpcg"),
