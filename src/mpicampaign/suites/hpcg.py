@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 # Intel's build puts the problem in place of the name, as in n104-8p-1t.
 _BANNER = re.compile(
-    r"HPCG-Benchmark\s*$|(?:HPCG-Benchmark|n[0-9]{1,5}-[0-9]{1,7}p-[0-9]{1,4}t) version: V?([0-9]\S{0,20})\s*$"
+    r"HPCG-Benchmark\s*$"
+    r"|(?:HPCG-Benchmark|n[0-9]{1,5}-[0-9]{1,7}p-[0-9]{1,4}t) version: V?([0-9]\S{0,20})\s*$"
 )
 _VERSION = re.compile(r"version=([0-9]\S{0,20})\s*$")
 _VALID = "HPCG result is VALID with a GFLOP/s rating of"
