@@ -31,15 +31,16 @@ _SIZE = 7.0
 def draw_bars(chart: BarChart) -> Page:
     """Members down, columns across, in each column its title and what its colours are."""
     most = max(len(column.series) for column in chart.columns)
-    pitch = max(_LINE, most * _BAR + 0.04)
-    left = 0.28 + widest([member.label for member in chart.members], _NAMES, _SIZE, bold=True)
+    names = widest([member.label for member in chart.members], WIDTH, _SIZE, bold=True)
+    pitch = max(_LINE if names <= _NAMES else 1.5 * _LINE, most * _BAR + 0.04)  # or two lines of a name
+    left = 0.28 + min(names, _NAMES)
     width = (WIDTH - 0.15 - left - _BETWEEN * (len(chart.columns) - 1)) / len(chart.columns)
     heads = [_head(column, width) for column in chart.columns]
     inner = pitch * len(chart.members)
     page = Page(_FOOT + inner + max(map(len, heads)) * _HEAD + 0.08, chart.title)
     page.key(chart.key)
     lines = [_FOOT + inner - (place + 0.5) * pitch for place in range(len(chart.members))]
-    _name_lines(page, chart.members, lines, left)
+    _name_lines(page, chart.members, lines, left, pitch)
     for place, (column, head) in enumerate(zip(chart.columns, heads, strict=True)):
         panel = _panel(page, Area(left + place * (width + _BETWEEN), _FOOT, width, inner), column, head)
         for number, series in enumerate(column.series):
@@ -66,11 +67,13 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
-def _name_lines(page: Page, members: Sequence[SystemResult], lines: Sequence[float], left: float) -> None:
+def _name_lines(
+    page: Page, members: Sequence[SystemResult], lines: Sequence[float], left: float, pitch: float
+) -> None:
     """The names, and a line between platforms."""
     before = members[0].platform
     for member, y, above in zip(members, lines, [lines[0], *lines], strict=False):
-        page.text(left - 0.1, y, member.label, _SIZE, align="right", bold=True, room=_NAMES, tall=_LINE)
+        page.text(left - 0.1, y, member.label, _SIZE, align="right", bold=True, room=_NAMES, tall=pitch)
         if member.platform != before:
             page.grid([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]])
         before = member.platform

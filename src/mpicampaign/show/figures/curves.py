@@ -8,7 +8,7 @@ from mpicampaign.show.charts.model import ChartCurve, CurveChart
 from mpicampaign.show.figures.axes import End, Legend, Panel, PanelGrid, panel_grid, size_panels
 from mpicampaign.show.figures.page import Page, Point, widest
 
-_END_ROOM = 1.3  # inches at most for names at the ends of lines
+_END_ROOM = 2.0  # inches at most for names at the ends of lines
 _KEY_LINE = 0.4
 _THIN = 0.6  # of the width of others
 

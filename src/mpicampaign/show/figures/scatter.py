@@ -10,11 +10,12 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.charts.model import ScatterChart, ScatterPanel, ScatterPoint, SystemResult
 from mpicampaign.show.figures.axes import Panel, panel_grid
-from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, widest
 from mpicampaign.show.figures.text_width import width_of
 
 _HEIGHT, _LOWER = 2.3, 1.8  # inches a panel; where there are more than four
 _PITCH = 0.145  # a line of the key
+_COLUMN = (WIDTH - 0.3) / 2  # of the key, where it has two
 _SIZE = 6.5  # of the numbers
 _MARK = 5.0
 _TALL = 0.1  # a number
@@ -38,8 +39,9 @@ class Extent(NamedTuple):
 
 
 def draw_scatter(chart: ScatterChart) -> Page:
-    """The panels two by two, their points numbered; the key names the numbers in two columns."""
-    down = -(-len(chart.members) // 2)
+    """The panels two by two, their points numbered; the key names the numbers, in two columns if they fit."""
+    names = widest([member.name for member in chart.members], WIDTH, 7, bold=True)
+    down = -(-len(chart.members) // (2 if names < _COLUMN - 0.25 else 1))
     below = KEY + 0.1 + down * _PITCH
     height = _HEIGHT if len(chart.panels) <= 4 else _LOWER
     grid = panel_grid(len(chart.panels), 2, height, 0.18, own_scales=True, below=below, between=0.44)
@@ -127,8 +129,8 @@ def _around(middle: Point, width: float) -> Extent:
 
 
 def _draw_key(page: Page, members: Sequence[SystemResult], top: float, down: int) -> None:
-    """Numbers and names in two columns."""
-    column = (WIDTH - 0.3) / 2
+    """Numbers and names, so many in a column."""
+    column = _COLUMN if down < len(members) else 2 * _COLUMN
     for number, member in enumerate(members):
         x, y = 0.35 + (number // down) * column, top - (number % down) * _PITCH
         page.text(x, y, str(number + 1), 7, member.look.ink, align="right", bold=True)
