@@ -492,7 +492,7 @@ def test_the_default_page_is_ten_screens_with_folded_runs_and_pairs(
     assert ticks and all(tick == "best" or tick.endswith("×") for tick in ticks)
 
 
-def test_on_a_phone_every_table_shows_its_numbers_without_scrolling(
+def test_on_a_phone_every_table_shows_its_numbers_without_scrolling_and_figures_are_legible(
     chromium: Browser, default_page: str
 ) -> None:
     page = opened(chromium, default_page)
@@ -507,3 +507,9 @@ def test_on_a_phone_every_table_shows_its_numbers_without_scrolling(
     assert page.value("document.documentElement.scrollWidth") <= 390
     value = page.value(f"{TABLE}.querySelector('td[data-low]').innerText").split()
     assert len(value) == 3 and value[1].startswith("["), "the median and its interval"
+    page.value(WHOLE.replace(".chart", "figure"))
+    height = "parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM()"
+    heights = (
+        f"[...document.querySelectorAll('figure svg :not([transform]) > text')].map((text) => {height}.a)"
+    )
+    assert 8 <= page.value(f"Math.min(...{heights})") < 20, "no smaller than one can read"
