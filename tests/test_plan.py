@@ -66,21 +66,18 @@ def test_a_program_without_a_wheel_names_the_package() -> None:
     assert "environment: pip install 'mpicampaign[mpi]', if impi-rt has a wheel for" in reason
 
 
-def planned(folder: Path, repeats: int | None = None) -> Prepared:
-    return prepare(write_trivial(ProjectCopy(folder), repeats=repeats), results=folder / "results")
-
-
 def test_a_damaged_plan_is_none(tmp_path: Path) -> None:
-    """Of a campaign without the key, which the earlier default finished with five repeats of each case."""
+    """Whatever plan.json holds, the results are those of the campaign file."""
     folder = tmp_path / "project"
     folder.mkdir()
-    prepared = planned(folder, repeats=5)
+    file = write_trivial(ProjectCopy(folder))
+    prepared = prepare(file, results=folder / "results")
     write_scripts(prepared)
     for script in prepared.pending:
         script.output.parent.mkdir(parents=True, exist_ok=True)
         script.output.touch()
     (folder / "results/trivial/plan.json").write_text("{")
-    assert not planned(folder).pending
+    assert not prepare(file, results=folder / "results").pending
 
 
 ROUNDS = {1: ("n1", "n2"), 2: ("n1+n2",)}

@@ -188,15 +188,6 @@ def case_of(data: Mapping[str, Any]) -> Case:
     return Case(data["system"], data["host_group"], data["placement"], data["benchmark"])
 
 
-def planned_repeats(path: Path) -> dict[Case, int]:
-    """How many repeats a plan has of each case, without further ones; empty where it cannot be read."""
-    try:
-        plan = read_plan(path)
-    except (UserError, OSError):
-        return {}
-    return {entry.case: entry.repeats for entry in plan.cases}
-
-
 def campaign_file_in(path: Path) -> str | None:
     """The campaign file that a plan of any version names; ``None`` where it names none."""
     try:

@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.files import whole, write_whole
 from mpicampaign.base.program_state import program_state
@@ -28,8 +29,7 @@ class OutputsRead:
 
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / OUTPUTS_FILE
-        self._state = program_state()
-        self._kept = self._read()
+        self._kept = {key: str(reason) for key, reason in kept_of_program(self._path, "outputs").items()}
         self._used: dict[str, str] = {}
 
     def reason(self, asked: str, output: bytes, find: Callable[[], str], lasting: Callable[[], bool]) -> str:
@@ -44,18 +44,24 @@ class OutputsRead:
         return reason
 
     def keep(self) -> None:
-        """Write the entries that were used; in a folder without write permission nothing is cached."""
+        """Write the entries that were used."""
         if self._used != self._kept and self._path.parent.is_dir():
-            with suppress(OSError):
-                write_whole(self._path, json.dumps({"program": self._state, "outputs": self._used}) + "\n")
+            keep_of_program(self._path, "outputs", self._used)
 
-    def _read(self) -> dict[str, str]:
-        try:
-            data = json.loads(self._path.read_text(encoding="utf-8"))
-            same = data["program"] == self._state
-            return {str(key): str(reason) for key, reason in data["outputs"].items()} if same else {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}
+
+def kept_of_program(path: Path, what: str) -> dict[str, Any]:
+    """The entries of a cache by key; none where another state of the program wrote them."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return dict(data[what]) if data["program"] == program_state() else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def keep_of_program(path: Path, what: str, entries: Mapping[str, Any]) -> None:
+    """Write the entries of a cache; in a folder without write permission nothing is cached."""
+    with suppress(OSError):
+        write_whole(path, json.dumps({"program": program_state(), what: entries}) + "\n")
 
 
 class RecordsRead:

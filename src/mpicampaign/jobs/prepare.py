@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,13 +16,12 @@ from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.places import results_folder
-from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
+from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json
 from mpicampaign.base.planned_looks import note_looks
 from mpicampaign.base.records import WITH, Case, defined_name
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.base.this_machine import physical_cores
-from mpicampaign.base.yaml_lines import lookup, printable
-from mpicampaign.campaign.designs import cases_of
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Campaign, System
 from mpicampaign.jobs import software
@@ -204,7 +202,6 @@ def prepare(
     """
     campaign = load_campaign(campaign_file)
     folder = (results or results_folder()) / campaign.name
-    campaign = with_kept_repeats(campaign, _planned_before(folder))
     named = any(known.login_hosts for known in campaign.systems.values())
     chosen = choose_systems(campaign, host_names() if named else (), system)
 
@@ -216,20 +213,6 @@ def prepare(
     prepared = Prepared(campaign, plan, folder.parent, units=units, so_far=here)
     _check_campaign_file(prepared)
     return prepared
-
-
-def _planned_before(folder: Path) -> Callable[[Case], int]:
-    """How many repeats of a case were planned when the campaign's folder was last written."""
-    if plan := planned_repeats(folder / FILE):
-        return lambda case: plan.get(case, 0)
-
-    def made(case: Case) -> int:
-        """The largest number among the folders of its runs."""
-        above = (folder / run_path(case, 0, "")).parent
-        numbers = (re.match("r([0-9]+)-", path.name) for path in above.glob("r*-*"))
-        return max((int(number[1]) for number in numbers if number), default=0)
-
-    return made
 
 
 def check_caps(campaign: Campaign) -> None:
@@ -369,32 +352,3 @@ def write_plan(prepared: Prepared) -> None:
     """Write plan.json, which tells the analysis what to expect."""
     prepared.folder.mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / FILE, plan_json(prepared.plan))
-
-
-EARLIER_DEFAULT = 5
-
-
-def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Campaign:
-    """The campaign, with the earlier default and a warning where it gives no repeats and was planned so.
-
-    ``planned``: how many repeats of a case were planned before, 0 if none.
-    """
-    document = campaign.document
-    if lookup(document.data, ("repeats",)) is not None:
-        return campaign
-    blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
-    default = [
-        entry for entry, (_, data) in blocks if not {"repeats", "blocks", "race", "each"} & data.keys()
-    ]
-    if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
-        return campaign
-    message = (
-        f"not given: the earlier plan's {EARLIER_DEFAULT} repeats stay; write "
-        f"repeats: {campaign.repeats} (the default now: fewer cannot pass a limit of a contract) "
-        f"or repeats: {EARLIER_DEFAULT}"
-    )
-    matrix = [
-        replace(entry, repeats=EARLIER_DEFAULT) if entry in default else entry for entry in campaign.matrix
-    ]
-    warnings = (*campaign.warnings, document.problem(("repeats",), message))
-    return replace(campaign, repeats=EARLIER_DEFAULT, matrix=tuple(matrix), warnings=warnings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
-from mpicampaign.base.files import write_whole
-from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
 from mpicampaign.campaign.model import Each
+from mpicampaign.collect.caches import keep_of_program, kept_of_program
 from mpicampaign.collect.member_metadata import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.jobs.declaration import reading_of
@@ -108,20 +106,13 @@ def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]
     An entry holds for the results as they are and the state of this program. The file may be removed at any
     time; in a folder without write permission nothing is kept.
     """
-    path, state = campaign_folder / FILE, program_state()
-    rounds_of: dict[str, Rounds] = {}
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        data = json.loads(path.read_text(encoding="utf-8"))
-        rounds_of = {
-            str(key): {int(number): tuple(map(str, members)) for number, members in rounds.items()}
-            for key, rounds in (data["rounds"].items() if data["program"] == state else ())
-        }
-    key = hashlib.sha256(results.encode()).hexdigest()
-    if key not in rounds_of:
-        rounds_of[key] = find()
-        with suppress(OSError):
-            write_whole(path, json.dumps({"program": state, "rounds": rounds_of}) + "\n")
-    return rounds_of[key]
+    path, key = campaign_folder / FILE, hashlib.sha256(results.encode()).hexdigest()
+    rounds_of = kept_of_program(path, "rounds")
+    with suppress(KeyError, ValueError, TypeError, AttributeError):
+        return {int(number): tuple(map(str, members)) for number, members in rounds_of[key].items()}
+    found = find()
+    keep_of_program(path, "rounds", rounds_of | {key: found})
+    return found
 
 
 def _asked(
