@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +23,18 @@ double MPI_Wtime(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
-int MPI_Init(int *count, char ***arguments) { return 0; }
+#include <stdio.h>
+#include <stdlib.h>
+int MPI_Init(int *count, char ***arguments) {
+    char path[400];
+    for (int i = 0; i < 2; i++) { /* as libraries do: the same file twice */
+        snprintf(path, sizeof path, "%s/.openmpi/mca-params.conf", getenv("HOME") ? getenv("HOME") : "");
+        FILE *file = fopen(path, "r");
+        if (file)
+            fclose(file);
+    }
+    return getenv("UCX_TLS") ? 0 : 0;
+}
 int PMPI_Init(int *count, char ***arguments) { return 0; }
 int MPI_Finalize(void) { return 0; }
 """
@@ -133,6 +145,26 @@ def recorded(
     subprocess.run([*started_by, folder / "program", *arguments], env=plain, check=True, timeout=60)
     found = [line.removeprefix("rank 0 ").partition("=") for line in lines.read_text().splitlines()]
     return {key: value for key, _, value in found}
+
+
+def test_files_of_settings_and_the_variables_that_are_read(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / ".openmpi/mca-params.conf"
+    file.parent.mkdir()
+    file.write_text("# of ada\n\n  btl = tcp,self \nmy_token = 1\n")
+    variables = {"HOME": str(tmp_path), "MPICAMPAIGN_LOCAL_RANK": "0", "PRTE_LAUNCHED": "1"}
+    seen = recorded(folder, script="job env.UCX_NONE=1\n", UCX_TLS="tcp", UCX_NONE="1", **variables)
+    kept = {key: value for key, value in seen.items() if "settings" in key and "content_file" not in key}
+    assert kept == {
+        "end.settings.0.user": "~/.openmpi/mca-params.conf",
+        "end.settings.0.reader": "libmpi.so",
+        "end.settings.0.content_sha256": sha256(file.read_bytes()).hexdigest(),
+        "end.settings.0.line.3": "btl = tcp,self",
+        "end.settings.0.line.4": "(may be a secret)",
+        "end.settings.0.count": "2",
+        "end.settings_files": "1",
+        "end.settings_read": "UCX_TLS",
+    }
+    assert "end.settings_files" not in recorded(folder, MPICAMPAIGN_LOCAL_RANK="1")
 
 
 def test_arguments_are_one_line(folder: Path) -> None:

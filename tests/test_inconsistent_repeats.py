@@ -13,7 +13,7 @@ from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import UNLIKE
+from mpicampaign.compare.findings import OTHER_FILES, UNLIKE, UNREAD_SETTING
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.show.sentences import note_text, reason
 
@@ -42,6 +42,7 @@ def notes(records: list[Record]) -> list[str]:
         ("arguments", "-i 100", "-i 10", "options"),
         ("slots", "2", "4", "launch"),
         ("settings", "none", "I_MPI_FABRICS=shm", "launch"),
+        ("settings_files", "none", "ucx.conf:UCX_TLS=tcp", "settings files"),
         ("nodes", "1", "2", "nodes"),
     ],
 )
@@ -49,6 +50,42 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
+
+
+def of_rows(**metadata: dict[str, str]) -> dict[str, list[str]]:
+    """The notes on rows of one library, by placement."""
+    records = [
+        run
+        for name, facts in metadata.items()
+        for run in make.case_runs(make.case(name), metadata=lambda _, facts=facts: facts)
+    ]
+    (table,) = compare(records).tables
+    kinds = (UNREAD_SETTING, OTHER_FILES)
+    return {row.case.placement: [note_text(n) for n in row.notes if n.kind in kinds] for row in table.rows}
+
+
+def test_settings_that_nothing_reads_tell_no_rows_apart() -> None:
+    unset = {"settings": "FI_PROVIDER=tcp"}
+    plain = {"settings": "FI_PROVIDER=tcp UCX_TLS=sm", "settings_unread": "UCX_TLS"}
+    tcp = {"settings": "FI_PROVIDER=tcp UCX_TLS=tcp", "settings_unread": "UCX_TLS"}
+    said = "not read by this library: UCX_TLS={}; nothing else differs from {}"
+    assert of_rows(A=plain, B=tcp) == {"A": [said.format("sm", "B")], "B": [said.format("tcp", "A")]}
+    assert of_rows(A=unset, B=tcp) == {"A": [], "B": [said.format("tcp", "A")]}
+    for other in (
+        {"settings_unread": "FI_IFACE"},
+        {"binding": "core"},
+        {"settings": "FI_PROVIDER=shm UCX_TLS=tcp"},
+    ):
+        assert of_rows(A=plain, B=tcp | other) == {"A": [], "B": []}
+
+
+def test_rows_that_files_of_settings_steer_otherwise() -> None:
+    site, cut = {"settings_files": "a.conf:x=1"}, {"settings_files": "a.conf:x=1 b.conf:y=2 b.conf:z=3"}
+    assert of_rows(A=site, B=cut, C={}) == {
+        "A": [],
+        "B": ["settings by files, unlike other rows: b.conf:y=2, b.conf:z=3"],
+        "C": [],
+    }
 
 
 def test_what_an_own_run_tells() -> None:

@@ -68,9 +68,20 @@ def variable(line: str, count: int = 1, text: str = HONEST) -> str:
     )
 
 
+def read_file(*lines: str, path: str = "user=~/ucx.conf", total: int | None = None) -> str:
+    """The library of a rank read a file of settings with these lines."""
+    recorded = [path, "reader=libucs.so.0", "content_sha256=ab12", f"count={total or len(lines)}"]
+    recorded += [f"line.{at}={line}" for at, line in enumerate(lines, 3)]
+    text = "".join(f"rank 0 end.settings.0.{line}\n" for line in recorded)
+    return changed(NO_PRELOADS, f"{NO_PRELOADS}rank 0 end.settings_files=1\n{text}")
+
+
+OVERRIDES = "site=/opt/mpi/etc/openmpi-mca-params-override.conf"
 OWN_GPU = declared(variable("env.CUDA_VISIBLE_DEVICES=3"), environment__CUDA_VISIBLE_DEVICES="2,3")
 GIVEN_GPU = OWN_GPU.replace("rank 1 start.env", "rank 1 launch.gpus=CUDA_VISIBLE_DEVICES=3\nrank 1 start.env")
 LIES = [
+    ("settings files", read_file("UCX_TLS = tcp")),
+    ("settings files", read_file("NONE=1", "I_MPI_ADJUST_BCAST=2", path="user=mpich.conf")),
     ("variables", OWN_GPU),
     ("variables", GIVEN_GPU.replace("start.env.CUDA_VISIBLE_DEVICES=3", "start.env.CUDA_VISIBLE_DEVICES=2")),
     ("arguments", changed("rank 1 start.arguments=--budget 3", "rank 1 start.arguments=--budget 1")),
@@ -95,7 +106,17 @@ def test_one_altered_value_contradicts(kind: str, text: str) -> None:
     assert {reason.partition(": ")[0] for reason in reasons} == {kind}
 
 
+def test_a_file_of_overrides_wins_over_the_claim() -> None:
+    """Open MPI's alone: its lines are variables of the environment."""
+    text = read_file("btl = tcp", path=OVERRIDES).replace("=intelmpi", "=openmpi4", 1)
+    claimed = text.replace("setting.I_MPI_FABRICS=shm", "setting.OMPI_MCA_btl=sm")
+    said = "settings files: rank 0: libucs.so.0 read /opt/mpi/etc/openmpi-mca-params-override.conf, line 3: "
+    assert f"{said}OMPI_MCA_btl is tcp, claimed: sm" in verdict_of(claimed)[1]
+
+
 UNPROVED = [
+    ("settings files", read_file("-genv I_MPI_ADJUST_BCAST 2", path="user=~/.mpiexec.conf")),
+    ("settings files", read_file("NONE=1", total=90)),
     ("arguments", changed("rank 1 start.arguments=--budget 3\n", "")),
     ("variables", changed("rank 1 start.variables=0\n", "")),
     ("variables", changed("rank 1 start.variables=0\n", "rank 1 start.variables=2\n")),
@@ -112,6 +133,11 @@ def test_one_missing_value_leaves_it_unverified(kind: str, text: str) -> None:
 
 
 HONEST_VARIETY = [
+    read_file(),
+    read_file("UCX_TLS=tcp", path="site=/etc/ucx/ucx.conf"),
+    read_file("I_MPI_FABRICS=ofi"),  # the claim's own variable has precedence
+    read_file("rmaps_base_mapping_policy = core", path="user=~/.openmpi/mca-params.conf"),
+    declared(read_file("UCX_TLS=tcp"), environment__UCX_CONFIG_DIR="/home/ada/ucx.conf"),
     variable("env.HYDRA_LAUNCH_TYPE=2"),
     variable("env.I_MPI_PIN_INFO=0,1"),
     variable("env.LD_LIBRARY_PATH=/opt/mpi/lib"),

@@ -14,7 +14,7 @@ from build_campaigns import AS_ROOT
 from conftest import PROJECT, ProjectCopy
 
 from mpicampaign.base.commands import call
-from mpicampaign.base.records import OK, VERIFIED, read_records
+from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, read_records
 from mpicampaign.cli import main
 from mpicampaign.mpis import is_launcher_of
 
@@ -93,6 +93,24 @@ def test_what_the_doctor_proposes_runs(
     found = read_records(records)[1]
     assert {record.case.benchmark for record in found} == {"point_to_point", "tree_gather"}
     assert {(record.status, record.verdict) for record in found} == {(OK, VERIFIED)}
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+def test_a_file_in_the_home_that_steers_open_mpi(two: ProjectCopy, tmp_path: Path) -> None:
+    """That of Debian sets the same kind of things, and is the site's."""
+    file = tmp_path / "home/.openmpi/mca-params.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text("# once\nbtl_vader_eager_limit = 100\n")
+    one = CAMPAIGN.replace("[intel, open], placements: [SHM-1, TCP-loopback]", "open, placements: SHM-1")
+    (two.folder / "two.yaml").write_text(one.replace("tree_gather, ", "") + SHORT)
+    variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(tmp_path / "home")} | AS_ROOT
+    two.call("run", "--campaign", "two.yaml", variables=variables)
+    [record] = two.records("two-mpis")
+    assert record.verdict == CONTRADICTED
+    assert (
+        "read ~/.openmpi/mca-params.conf, line 2: 'btl_vader_eager_limit = 100'" in record.verdict_reasons[0]
+    )
 
 
 @pytest.mark.full

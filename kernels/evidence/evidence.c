@@ -188,6 +188,7 @@ static void record_end(const void *init) {
         add_blas(&lines);
         add_gpus(&lines, true);
         add_checksums(&lines, &mpi);
+        add_settings_files(&lines, &mpi);
         add_neighbours(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &between);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);

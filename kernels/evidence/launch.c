@@ -37,6 +37,10 @@ static bool begins_with_any(const char *text, const char *const *list, size_t co
 }
 #define BEGINS_WITH(text, list) begins_with_any(text, list, sizeof list / sizeof *list)
 
+bool steers(const char *variable) {
+    return BEGINS_WITH(variable, prefixes) && !BEGINS_WITH(variable, others);
+}
+
 /* The text up to its end or '=', if it fits. */
 static bool copy_name(const char *variable, char name[MAX_NAME]) {
     size_t length = strcspn(variable, "=");
@@ -47,7 +51,7 @@ static bool copy_name(const char *variable, char name[MAX_NAME]) {
     return true;
 }
 
-static bool is_secret(const char *name) {
+bool is_secret(const char *name) {
     for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
         if (strcasestr(name, secrets[i]) != NULL)
             return true;
@@ -136,7 +140,7 @@ static void compare_recorded(struct lines *lines, char *recorded, int *count) {
         char *variable = line + sizeof scope - 1;
         if (BEGINS_WITH(variable, others) || !copy_name(variable, name))
             continue;
-        const char *here = getenv(name);
+        const char *here = value_of(name); /* that nothing asks for */
         if (here != NULL && !is_alike(here, variable + strlen(name) + 1))
             add_variable(lines, name, here, count);
         else if (here == NULL)
@@ -153,8 +157,7 @@ static bool is_recorded(const char *recorded, const char *name) {
 static void add_new(struct lines *lines, const char *recorded, int *count) {
     char name[MAX_NAME];
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
-        if (!BEGINS_WITH(*variable, prefixes) || BEGINS_WITH(*variable, others) ||
-            !copy_name(*variable, name) || is_secret(name))
+        if (!steers(*variable) || !copy_name(*variable, name) || is_secret(name))
             continue;
         if (!is_recorded(recorded, name))
             add_variable(lines, name, *variable + strlen(name) + 1, count);

@@ -40,6 +40,7 @@ void add_blas(struct lines *lines); /* the library that computes, in programs wi
 void add_gpus(struct lines *lines, bool at_end); /* the one in use; at the end its libraries, too */
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
+void add_settings_files(struct lines *lines, const struct mpi *mpi); /* that the libraries read */
 
 /* The moments at which program and MPI_Init began and ended: before and after MPI_Init. */
 void note_init(void);
@@ -52,6 +53,18 @@ void add_neighbours(struct lines *lines);
 void add_state(struct lines *lines);
 /* The same within the run, now and then; in a call that all ranks make. */
 void add_state_between_parts(struct lines *lines);
+
+/* "NAME_file" and "NAME_sha256", kept from run to run; `computes`: the first rank of a node does.
+ */
+void add_checksum(struct lines *lines, const char *name, const char *file);
+bool computes(void);
+
+/* A variable, as getenv gives it, which notes what libraries ask for. */
+char *value_of(const char *name);
+
+/* Whether a variable steers MPI or a layer below it; whether a text names what may be a secret. */
+bool steers(const char *variable);
+bool is_secret(const char *name);
 
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);

@@ -138,12 +138,12 @@ static void keep(const char *path, const char *text) {
 }
 
 /* One rank of each node computes: MPICAMPAIGN_LOCAL_RANK is 0. */
-static int computes(void) {
+bool computes(void) {
     const char *local_rank = getenv("MPICAMPAIGN_LOCAL_RANK");
     return local_rank != NULL && strcmp(local_rank, "0") == 0;
 }
 
-static void add_checksum(struct lines *lines, const char *name, const char *file) {
+void add_checksum(struct lines *lines, const char *name, const char *file) {
     char field[64], key[KEY_LENGTH], path[PATH_LENGTH], text[CHECKSUM_DIGITS + 1] = "";
     int descriptor = open(file, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)

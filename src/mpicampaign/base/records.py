@@ -88,6 +88,10 @@ EACH_SWITCHES, NODE_STATE = "switches of the nodes", "state of the node"
 SCHEDULER = "scheduler"
 NODE, PAIR = "node", "pair"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
+SETTINGS_FILES, UNREAD_SETTINGS = (
+    "settings_files",
+    "settings_unread",
+)  # what files set; variables that nobody read
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
 MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems

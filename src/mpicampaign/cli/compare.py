@@ -16,7 +16,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json
 from mpicampaign.base.presentation import TABLE_SIZES
-from mpicampaign.base.records import MISSING
+from mpicampaign.base.records import MISSING, SETTINGS_FILES
 from mpicampaign.base.selection import variant_names
 from mpicampaign.base.text import listed
 from mpicampaign.cli.campaign_argument import CAMPAIGN, file_of_results, is_campaign_file, results_named
@@ -92,7 +92,9 @@ def run(options: argparse.Namespace) -> int:
     campaign = next(filter(is_campaign_file, given), str(options.campaign))
     before, after = _sources(given, campaign)
     _check_different(before, after, campaign)
-    sides = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
+    observed = OBSERVED | {SETTINGS_FILES: SETTINGS_FILES}
+    names = NAMES | {SETTINGS_FILES: "settings files"}
+    sides = two_sides(before.side, after.side, after.sizes, observed, names)
     known = dict(_of_history(sides, before, after))
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from mpicampaign.base.records import SETTINGS_FILES, UNREAD_SETTINGS
 from mpicampaign.evidence.evidence import Evidence, below
-from mpicampaign.mpis import library_version, steers
+from mpicampaign.evidence.settings_files import settings_files
+from mpicampaign.mpis import asks_for, library_version, steers
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
@@ -37,11 +39,30 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": _binding(evidence),
         "settings": _settings(evidence.settings),
+        SETTINGS_FILES: _files(evidence),
+        UNREAD_SETTINGS: _unread(evidence),
         PROCESS: _process(evidence),
         "attributes": _attributes(evidence),
         "arguments": evidence.claim.get("arguments", ""),
     }
     return {key: value for key, value in common.items() if value}
+
+
+def _files(evidence: Evidence) -> str:
+    """What files of settings set, as one token each; empty where that was not recorded."""
+    of_ranks = settings_files(evidence)
+    if of_ranks is None:
+        return ""
+    tokens = (token for files in of_ranks.values() for file in files for token in file.tokens)
+    return " ".join(sorted(set(tokens))) or _NONE
+
+
+def _unread(evidence: Evidence) -> str:
+    """The variables of the claim that no library of any rank asked for; empty where that is not known."""
+    read = [seen["end.settings_read"] for seen in evidence.ranks.values() if "end.settings_read" in seen]
+    mpi = evidence.claim.get("mpi", "")
+    unread = {name for name in evidence.settings if asks_for(mpi, name)} - set(" ".join(read).split())
+    return " ".join(sorted(unread)) if read else ""
 
 
 def _process(evidence: Evidence) -> str:

@@ -26,6 +26,7 @@ from mpicampaign.compare.metrics import (
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.rows import Cell, Row, with_values
 from mpicampaign.compare.run_notes import run_notes, value_notes
+from mpicampaign.compare.settings_notes import with_settings_notes
 from mpicampaign.compare.states import States, find_states, oversubscribed_apart, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
@@ -113,7 +114,7 @@ def _table(
     bounded = (pair for pair in sound if pair[0].line_rate and pair[1].columns.get("bandwidth"))
     if any(link_bound(*pair) for pair in bounded):
         metrics = (*metrics, fraction_of_line_rate(suite, sound[0][1].benchmark))
-    rows = with_monotony(_rows(label, runs, printed, metrics), suite)
+    rows = with_settings_notes(with_monotony(_rows(label, runs, printed, metrics), suite))
     return Table(benchmark, label, suite, metrics, tuple(rows), ())
 
 

@@ -45,6 +45,8 @@ TUNING_CLIFF = "tuning_cliff"  # a performance guideline is violated
 STOPPED = "stopped"  # by its time limit, on a busy machine
 NOT_READ = "not_read"  # the patterns of the campaign file do not fit the output
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
+UNREAD_SETTING = "unread_setting"  # that tells a row from another
+OTHER_FILES = "other_files"  # of settings than in other rows
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
 OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
@@ -58,7 +60,19 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
-    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, CHOSEN, SHARING, OTHER_STATE),
+    *(
+        UNVERIFIED,
+        DECLARED,
+        NOT_CONVERGED,
+        SPREAD,
+        UNLIKE,
+        UNREAD_SETTING,
+        OTHER_FILES,
+        SHORTENED,
+        CHOSEN,
+        SHARING,
+        OTHER_STATE,
+    ),
     *(WITHOUT_LOCK, SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF),
     *(NOT_COMPARABLE, AT_MOST),
 )

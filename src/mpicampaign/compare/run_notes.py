@@ -22,6 +22,7 @@ from mpicampaign.base.records import (
     OK,
     OVERSUBSCRIBED,
     REQUESTED_GROUP,
+    SETTINGS_FILES,
     STATE,
     UNREAD,
     UNVERIFIED,
@@ -196,12 +197,19 @@ ALIKE = {
     "modules": ("modules",),
     "options": ("options",),  # of the program: calling_sequence, arguments, or the end of the command
     "launch": ("launch", "binding", "slots", "slots_per_node", "settings"),
+    "settings files": (SETTINGS_FILES,),
     "start of the ranks": ("process", "attributes"),
     "nodes": ("nodes",),
     "message sizes": ("sizes",),
 }
 _CALLS = ("command", "calling_sequence", "arguments")  # from which options and launch are read
-_PARTS = ("modules", "settings", "process", "attributes")  # tokens that are compared one by one
+_PARTS = (
+    "modules",
+    "settings",
+    SETTINGS_FILES,
+    "process",
+    "attributes",
+)  # tokens that are compared one by one
 _UNNAMED = ("version", "mpi", "mpi_library", "mpi_library_file", *_PARTS)  # shown without their key
 _FOLDER = re.compile(r"(^|[=:,])/\S*/")
 # Options of launchers that name hosts, files, jobs or time limits, each with its value.

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from mpicampaign.base.records import Series
 from mpicampaign.evidence.evidence import Evidence, Rank, below
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
+from mpicampaign.evidence.settings_files import settings_file_findings
 from mpicampaign.evidence.software import checksums_of, name_of_file
 from mpicampaign.mpis import is_derived, of_launcher, steers_library
 from mpicampaign.suites import SUITES
@@ -38,15 +40,18 @@ def launch_findings(evidence: Evidence) -> list[Finding]:
         *_arguments(evidence),
         *_variables_of_script(evidence, declared),
         *_variables_of_ranks(evidence, declared),
+        *settings_file_findings(evidence, _claimed(evidence, declared)),
         *_preloads(evidence, declared),
         *_clocks(evidence),
     ]
 
 
 def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
-    """Preloaded libraries, clocks and variables of a command that no job script started."""
+    """Preloaded libraries, clocks, variables and settings files of a command that no job script started."""
     yield from _preloads(evidence, {})
     yield from _clocks(evidence)
+    for file in settings_file_findings(evidence, below(evidence.job, "env.")):
+        yield replace(file, outcome=SUPPORTS if file.outcome == SUPPORTS else LACKS)
     for rank, seen in sorted(evidence.ranks.items()):
         for name, value in below(seen, "start.env.").items():
             if _wrong_variable(evidence, {}, {}, name, value):

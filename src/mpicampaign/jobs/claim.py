@@ -71,7 +71,8 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "arguments": " ".join(run.benchmark.arguments),
     }
     settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
-    claims |= {"settings": len(settings), **settings}
+    # files of the site that steer the library are part of it, those of a user are not
+    claims |= {"settings": len(settings), **settings, "settings_files": "site"}
     # a value as one line, in the way of the library's `record`
     lines = [re.sub(r"[\x00-\x1f\x7f]", " ", f"claim {key}={value}") for key, value in claims.items()]
     return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])

@@ -23,6 +23,8 @@ _NOT_AT_RUN = re.compile(
     r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*(PATH|ROOT|DIR|HOME)|"
     r"PMIX?_.*|PRTE_.*|OMPI_(?!MCA_).*|(I_MPI_)?HYDRA_.*|MPIEXEC_.*"
 )
+# Variables that are read beside the ranks' libraries, or without getenv(): by launchers, and by OpenMP.
+_OF_OTHERS = re.compile(r"I_MPI_(PIN|HYDRA)|HYDRA_|MPIEXEC_|PMI_|OMP_|KMP_|GOMP_")
 # Of these, what only says where something is.
 _PLACES = (
     *("FI_PROVIDER_PATH", "UCX_MODULE_DIR", "PMIX_PREFIX", "PRTE_PREFIX"),
@@ -111,6 +113,11 @@ def steers_library(name: str, variable: str) -> bool:
     library = facts(name)
     is_known = library.launcher_sets is not None and not of_launcher(name, variable)
     return is_known and variable.startswith((*library.variables, *_OF_ALL))
+
+
+def asks_for(name: str, variable: str) -> bool:
+    """Whether the ranks of a library, not their launcher, are those that should ask for a variable."""
+    return steers_library(name, variable) and not _OF_OTHERS.match(variable)
 
 
 def library_of_module(module: str) -> str | None:

@@ -38,6 +38,8 @@ KIND_NAMES = {
     DECLARED: DECLARED,
     findings.NOT_CONVERGED: "not converged",
     findings.UNLIKE: "different setups",
+    findings.UNREAD_SETTING: "not read by this library",
+    findings.OTHER_FILES: "settings by files, unlike other rows",
     findings.SHORTENED: "shortened by its budget",
     findings.CHOSEN: "the library chose",
     findings.SHARING: "oversubscribed",
