@@ -74,6 +74,8 @@ static bool is_noted(const char *path) {
 }
 
 static void note(const char *path, const void *reader) {
+    if (path == NULL) /* an error that the next function reports */
+        return;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strncmp(path, elsewhere[i], strlen(elsewhere[i])) == 0)
             return;
@@ -240,22 +242,17 @@ void add_settings_files(struct lines *lines, const struct mpi *mpi) {
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int (*next_open)(const char *, int, ...);
-static FILE *(*next_fopen)(const char *, const char *);
-static char *(*next_getenv)(const char *), *(*next_secure_getenv)(const char *);
-
-/* Early, since open may be called where dlsym must not be: in a signal handler. */
-__attribute__((constructor)) static void find_open(void) {
-    if (dlsym == NULL)
-        return;
-    *(void **)&next_open = dlsym(RTLD_NEXT, "open64");
-    *(void **)&next_fopen = dlsym(RTLD_NEXT, "fopen64");
-    *(void **)&next_getenv = dlsym(RTLD_NEXT, "getenv");
-    *(void **)&next_secure_getenv = dlsym(RTLD_NEXT, "secure_getenv");
-    if (next_open == NULL)
-        *(void **)&next_open = dlsym(RTLD_NEXT, "open");
-    if (next_fopen == NULL)
-        *(void **)&next_fopen = dlsym(RTLD_NEXT, "fopen");
+/* The next function of the same name: other preloaded tools take part. Early, since open may be
+ * called where dlsym must not be: in a signal handler. */
+#define NEXT(name) dlsym != NULL ? dlsym(RTLD_NEXT, #name) : NULL
+static void *next_open, *next_open64, *next_fopen, *next_fopen64, *next_getenv, *next_secure_getenv;
+__attribute__((constructor)) static void find_next(void) {
+    next_open = NEXT(open);
+    next_open64 = NEXT(open64);
+    next_fopen = NEXT(fopen);
+    next_fopen64 = NEXT(fopen64);
+    next_getenv = NEXT(getenv);
+    next_secure_getenv = NEXT(secure_getenv);
 }
 
 /* Without dlsym, in programs of early C libraries that have no libdl. */
@@ -267,17 +264,17 @@ static FILE *stream(const char *path, const char *mode) {
     return descriptor >= 0 ? fdopen(descriptor, mode) : NULL;
 }
 
-static int opened_file(const char *path, int flags, mode_t mode) {
-    if (next_open == NULL)
-        find_open();
-    return next_open != NULL ? next_open(path, flags, mode)
-                             : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+static int opened_file(void *next, const char *path, int flags, mode_t mode) {
+    int (*function)(const char *, int, ...);
+    *(void **)&function = next;
+    return function != NULL ? function(path, flags, mode)
+                            : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-static FILE *opened_stream(const char *path, const char *mode) {
-    if (next_fopen == NULL)
-        find_open();
-    return next_fopen != NULL ? next_fopen(path, mode) : stream(path, mode);
+static FILE *opened_stream(void *next, const char *path, const char *mode) {
+    FILE *(*function)(const char *, const char *);
+    *(void **)&function = next;
+    return function != NULL ? function(path, mode) : stream(path, mode);
 }
 
 char *value_of(const char *name) {
@@ -300,8 +297,10 @@ static void note_asked(const char *name) {
 }
 
 /* Nothing but this tells whether a variable is known to a library: others ignore it silently. */
-static char *asked_value(char *(*next)(const char *), const char *name) {
-    char *value = next != NULL ? next(name) : value_of(name);
+static char *asked_value(void *next, const char *name) {
+    char *(*function)(const char *);
+    *(void **)&function = next;
+    char *value = function != NULL ? function(name) : value_of(name);
     if (value != NULL)
         note_asked(name);
     return value;
@@ -315,12 +314,16 @@ static char *asked_value(char *(*next)(const char *), const char *name) {
         mode_t mode = creates ? (mode_t)va_arg(rest, unsigned) : 0;                                \
         va_end(rest);                                                                              \
         note(path, __builtin_return_address(0));                                                   \
-        return opened_file(path, flags, mode);                                                     \
+        if (next_##name == NULL)                                                                   \
+            find_next();                                                                           \
+        return opened_file(next_##name, path, flags, mode);                                        \
     }
 #define FOPEN(name)                                                                                \
     EXPORT FILE *name(const char *path, const char *mode) {                                        \
         note(path, __builtin_return_address(0));                                                   \
-        return opened_stream(path, mode);                                                          \
+        if (next_##name == NULL)                                                                   \
+            find_next();                                                                           \
+        return opened_stream(next_##name, path, mode);                                             \
     }
 OPEN(open)
 FOPEN(fopen)
