@@ -91,7 +91,7 @@ def _variant(item: Item, lists: list[ValueList], places: tuple[int, ...]) -> Ite
     for axis, place in zip(lists, places, strict=True):
         text, value = axis.values[place]
         variant = axis.changed(variant, value)
-        texts += [text] if place else []
+        texts += [text] if place or axis.field in MAPPINGS else []  # plain, a variable would read as unset
     name = " ".join(texts)
     return replace(variant, name=name, kept_as=item.name if name != item.name else "")
 
