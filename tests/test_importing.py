@@ -263,7 +263,7 @@ def test_a_ledger_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> Non
 
 
 def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) -> None:
-    """Outputs with a script, in part, two in a file, a copy, one without a label."""
+    """Outputs with a script, a job that was cancelled, two in a file, a copy, one without a label."""
     results = tmp_path / "results"
     shutil.copytree(BEFORE, results)
     _, expected = read_records(results / "records.jsonl")

@@ -9,7 +9,8 @@ import pytest
 from printed_outputs import HplRow, hpl, hpl_output, imb, osu_table
 
 from mpicampaign.collect.failure_cause import LENGTH, cause_of
-from mpicampaign.suites import OutputError, ParsedOutput, parse, parts, without_labels
+from mpicampaign.suites import OutputError, ParsedOutput, detect_suite, parse, parts, without_labels
+from mpicampaign.suites.aborts import TEXTS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SUITES, WITHOUT_VALUES = ("hpl", "imb", "kernel", "osu"), ("invalid", "hello")
@@ -253,3 +254,47 @@ def test_results_of_another_rank_below_are_refused(label: str) -> None:
 def test_a_title_in_a_sentence_is_no_label() -> None:
     text = "as in run 2: # OSU MPI Bandwidth Test v5.6.2\nnothing\n"
     assert without_labels(text) == text and without_labels(LATENCY) is LATENCY
+
+
+ABORTS, HARMLESS = (
+    (FIXTURES.parent / "golden/aborts.txt").read_text().split("# harmless\n")[k] for k in (0, 1)
+)
+FINISHED = [
+    *(FIXTURES / "made" / f"{name}.out" for name in ("imb", "hpl_one", "kernel", "stream", "babelstream")),
+    *(FIXTURES / "hpcc/two_ranks.out", FIXTURES / "made/nccl_tests_2025.out"),
+]
+SHORT = LATENCY[: LATENCY.index("\n2048") + 1]  # without its job script nothing shows that it is whole
+
+
+@pytest.mark.parametrize("text", [LATENCY, *(path.read_text() for path in FINISHED)])
+def test_an_error_of_another_command_says_nothing_of_a_finished_run(text: str) -> None:
+    """The closing line, or the usual last size, proves its end."""
+    error = "srun: error: n1: task 0: Exited with exit code 2\nKilled\n"
+    for around in (
+        f"+ srun x\n{error}{text}",
+        f"{text}\n{error}",
+        f"{text}+ srun x\n{error}+ srun y\n{text}",
+    ):
+        assert not any(parse(part.suite, part.to_parse).lacks for part in parts(around))
+    assert parse(detect_suite(text) or "", text, reported=error) == parse(detect_suite(text) or "", text)
+
+
+def test_a_report_of_an_abort_is_why_an_output_that_may_be_cut_is_in_part() -> None:
+    for line in ABORTS.splitlines():
+        number = SHORT.count("\n") + 1
+        assert (
+            parse("osu", SHORT + line, in_part=True).lacks
+            == f"line {number}: the program was aborted: {line[:120]}"
+        )
+        assert parse("osu", f"{SHORT}+ srun x\n{line}\n") == parse("osu", SHORT)  # of the next command
+        assert parse("osu", f"{line}\n{SHORT}") == parse("osu", SHORT)
+    missing_words = [
+        program
+        for program, begins in TEXTS.items()
+        if not any(map(re.compile("|".join(begins)).match, ABORTS.splitlines()))
+    ]
+    assert missing_words == []
+
+
+def test_other_errors_and_words_are_no_abort() -> None:
+    assert [line for line in HARMLESS.splitlines() if parse("osu", SHORT + line, in_part=True).lacks] == []

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import random
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-from mpicampaign.base.records import Series
 from mpicampaign.statistics.modes import split
-from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.suites import detect_suite, parse
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 STFC = DATA / "stfc-2017"
@@ -96,21 +94,6 @@ def test_unbound_repeats_of_stfc_fall_into_bands() -> None:
         assert {bands.low.members, bands.high.members} == {(0, 3, 4), (1, 2)}
 
 
-def test_every_output_of_stackhpc() -> None:
-    refused = {}
-    read = 0
-    for path in sorted((DATA / "stackhpc").glob("alaska/*/*/*.out")):
-        suite = "imb" if path.parent.name == "imb" else "osu"
-        try:
-            assert parse(suite, text(path)).series
-            read += 1
-        except OutputError as error:
-            refused[path.name] = str(error)
-    assert read == 100 + 76
-    assert set(refused) == {"Sysinfo.out"}
-    assert "header of the Intel MPI Benchmarks is missing" in refused["Sysinfo.out"]
-
-
 def test_message_rates_and_sizes_of_stackhpc() -> None:
     outputs = sorted((DATA / "stackhpc").glob("alaska/*/imb/IMB_Uniband_64.out"))
     assert len(outputs) == 4
@@ -120,17 +103,6 @@ def test_message_rates_and_sizes_of_stackhpc() -> None:
         assert at(series.columns, "bandwidth", 2**20) == pytest.approx(
             at(series.columns, "message_rate", 2**20) * 2**20, rel=0.01
         )
-
-
-def test_every_output_of_osu_7() -> None:
-    outputs = sorted((DATA / "osu-7.4").glob("*.out"))
-    assert len(outputs) == 10
-    for path in outputs:
-        parsed = parse("osu", text(path))
-        assert parsed.version == "7.4"
-        printed = [line.split() for line in text(path).splitlines() if line.strip()[:1].isdigit()]
-        (series,) = parsed.series
-        assert len(next(iter(series.columns.values()))) == len(printed)
 
 
 def hpl_rates() -> dict[tuple[str, str], list[float]]:
@@ -183,59 +155,3 @@ def test_every_output_is_read_or_refused_for_a_reason() -> None:
         ("stackhpc", None): 4,
         ("osu-7.4", "osu"): 10,
     }
-
-
-def damaged(output: str, rng: random.Random) -> str:
-    """The output cut, with a line lost, or joined to a part of itself."""
-    lines = output.split("\n")
-    k = rng.randrange(len(lines))
-    return rng.choice(
-        [
-            output[: rng.randrange(len(output))],
-            output[rng.randrange(1, len(output)) :],
-            "\n".join(lines[:k] + lines[k + 1 :]),
-            "\n".join(lines[: k + 1] + lines[k:]),
-            output + output[rng.randrange(len(output)) :],
-            output[: rng.randrange(len(output))] + "\n" + output,
-        ]
-    )
-
-
-@pytest.mark.slow
-def test_damaged_real_outputs_give_the_same_values_or_none() -> None:
-    """OSU prints no end mark: the largest size is the one that the campaign requested."""
-    rng = random.Random(5)
-    for path in rng.sample(sorted(DATA.rglob("*.out")), 60):
-        output = text(path)
-        suite = detect_suite(output)
-        if suite is None:
-            continue
-        whole = parse(suite, output)
-        sizes = [series.columns["size"][-1] for series in whole.series if "size" in series.columns]
-        largest = int(sizes[0] or 0) if suite == "osu" and sizes else None
-        for _ in range(30):
-            changed = damaged(output, rng)
-            try:
-                found = parse(suite, changed, largest)
-            except OutputError:
-                continue
-            assert starts_later(found.series, whole.series) or found.series == whole.series, path
-
-
-def starts_later(found: tuple[Series, ...], whole: tuple[Series, ...]) -> bool:
-    """OSU does not print the first size of a table: the first row can be lost."""
-    return all(
-        ours.columns.keys() == theirs.columns.keys()
-        and all(values == theirs.columns[name][-len(values) :] for name, values in ours.columns.items())
-        for ours, theirs in zip(found, whole, strict=True)
-    )
-
-
-@pytest.mark.slow
-def test_no_real_output_survives_being_cut() -> None:
-    for path in sorted(STFC.glob("scarf-imb/*.out"))[:5]:
-        output = text(path)
-        end = output.index("# All processes entering MPI_Finalize")
-        for where in range(0, end, 97):
-            with pytest.raises(OutputError):
-                parse("imb", output[:where])

@@ -75,10 +75,12 @@ def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
 def _read(lines: Lines, reading: Mapping[str, Any]) -> tuple[dict[str, list[Match]], list[str]]:
     """As a run is read: the matches of each metric that count, and why a run would have no value."""
     from mpicampaign.suites import UnreadError
-    from mpicampaign.suites.own import abort_among, matches_of, searched_in
+    from mpicampaign.suites.aborts import abort_in
+    from mpicampaign.suites.own import matches_of, searched_in
 
     matches: dict[str, list[Match]] = {}
-    faults = list(filter(None, [abort_among(lines)]))
+    abort = "" if reading["whole"] else abort_in("\n".join(line for _, line in lines))
+    faults = [abort] if abort else []
     for title, about in searched_in(reading).items():
         try:
             matches[title] = matches_of(title, about, lines)

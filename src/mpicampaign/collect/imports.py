@@ -36,9 +36,10 @@ from mpicampaign.imports.map_file import Claim, ImportMap, load_map
 from mpicampaign.imports.reading import content_of, read_output
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, Part, parse
-from mpicampaign.suites.reading import abort_in
+from mpicampaign.suites.aborts import abort_in
 
 _NAMES = {SCRIPT: "script", STDERR: "stderr"}
+_STDERR = "standard error: "
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
 
 
@@ -147,22 +148,22 @@ def _content(path: Path) -> bytes | str:
 
 def _parsed(part: Part, facts: Mapping[str, str], stderr: str) -> ParsedOutput | str:
     """The values of an output, or why there are none."""
-    suite, aborted = facts.get("suite", ""), abort_in(stderr)
-    aborted = aborted and f"standard error: {aborted}"
+    suite = facts.get("suite", "")
+    aborted = f"{_STDERR}{aborted}" if (aborted := abort_in(stderr)) else ""
+    trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else ""
+    reported = "; ".join(filter(None, (aborted, trouble)))
     try:
-        parsed = parse(suite, part.to_parse, in_part=True)
+        parsed = parse(suite, part.to_parse, _asked_end(facts), in_part=True, reported=reported)
     except OutputError as error:
-        return "; ".join(filter(None, (f"output: {_in_file(str(error), part)}", aborted)))
-    # a closing line proves that the table is complete
-    aborted = aborted if parsed.lacks or not SUITES[suite].closing_line else ""
-    lacks = "; ".join(filter(None, (_in_file(parsed.lacks, part), aborted)))
-    return replace(parsed, lacks=lacks) if lacks else parsed
+        return trouble or f"output: {_in_file(str(error), part)}"
+    return replace(parsed, lacks=_in_file(parsed.lacks, part))
 
 
 def _in_file(reason: str, part: Part) -> str:
     """A parser's reason with the lines' numbers in the file instead of those in the part."""
     before = max(part.first - 1, 0)
-    return re.sub(r"\bline ([0-9]+)(?=:)", lambda match: f"line {int(match[1]) + before}", reason)
+    line = rf"(?<!{_STDERR})\bline ([0-9]+)(?=:)"
+    return re.sub(line, lambda match: f"line {int(match[1]) + before}", reason)
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
@@ -180,11 +181,10 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     )
     if read.missing:
         return record(MISSING, str(read.parsed), metadata=metadata)
-    trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else ""
     if isinstance(read.parsed, str):
-        return record(FAILED, trouble or read.parsed, metadata=metadata)
+        return record(FAILED, read.parsed, metadata=metadata)
     metadata |= {**read.parsed.metadata, "version": read.parsed.version}
-    if lacks := "; ".join(filter(None, (read.parsed.lacks, trouble))):
+    if lacks := read.parsed.lacks:
         metadata[IN_PART] = lacks
     if shared := oversubscription(Evidence(), metadata):
         metadata[OVERSUBSCRIBED] = shared
@@ -218,6 +218,12 @@ def _arguments(facts: Mapping[str, str]) -> list[str] | None:
     if not program or program_of(command) != program:
         return None
     return command.partition(program)[2].split()
+
+
+def _asked_end(facts: Mapping[str, str]) -> int | None:
+    """The last size (B) that the program's command asked for; None where that is unknown."""
+    suite, arguments = SUITES.get(facts.get("suite", "")), _arguments(facts)
+    return suite.largest_size(facts["program"], arguments, 1) if suite and arguments is not None else None
 
 
 def _metadata(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:

@@ -246,8 +246,10 @@ def _parsed(
     try:
         expected = int(largest) if largest.isdecimal() else None
         by = {**reading, **_measured(evidence)} if reading else None
-        parsed = parse(suite, text, expected, by)
-        if reading and (reason := not_whole(reading, output)):
+        reason = not_whole(reading, output) if reading else ""
+        whole = bool(reading and reading.get("whole")) and not reason
+        parsed = parse(suite, text, expected, by, ended=whole)
+        if reason:
             raise UnreadError(reason)
         return _with_ranks(parsed, evidence) if reading else parsed
     except UnreadError as error:

@@ -25,7 +25,7 @@ from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.ledger import REFUSED
 from mpicampaign.imports.map_file import ImportMap, LabelRule
 from mpicampaign.suites import SUITES
-from mpicampaign.suites.reading import is_aborted
+from mpicampaign.suites.aborts import is_aborted
 
 Facts = Mapping[str, str]
 _Rule = Mapping[str, Mapping[str, str]]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mpicampaign.schedulers import batch_schedulers
 from mpicampaign.suites import OutputError, Part, above_banner, parse
-from mpicampaign.suites.reading import abort_in
+from mpicampaign.suites.aborts import abort_in
 
 MAX_BYTES = 64 * 1024 * 1024
 MANY = 500  # outputs: to read them takes longer than to start a process

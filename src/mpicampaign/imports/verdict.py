@@ -39,7 +39,8 @@ def judge_import(
 def _exit(facts: Mapping[str, str]) -> list[Finding]:
     scheduler = batch_scheduler(facts.get("scheduler", ""))
     if scheduler is None or not facts.get("state") or facts["state"] != scheduler.report_done:
-        return [Finding("exit status", LACKS, "not recorded")]
+        trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else "not recorded"
+        return [Finding("exit status", LACKS, trouble)]
     return [Finding("exit status", SUPPORTS, f"the scheduler reports {facts['state']}")]
 
 

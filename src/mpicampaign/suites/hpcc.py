@@ -33,11 +33,9 @@ from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
-    aborted,
     agree,
     check_order,
     integer,
-    is_aborted,
     missing,
     numbered_lines,
     scientific,
@@ -341,7 +339,6 @@ class _HpccReader:
     version: str = ""
     in_summary: bool = False
     sections: _Sections = field(default_factory=_Sections)
-    aborted: str = ""
     closed: bool = False
     ended: bool = False
     values: _Values = field(default_factory=dict)
@@ -368,8 +365,6 @@ class _HpccReader:
             self.values[match[1]] = number, match[2]
         elif self.ended and not self.in_summary:
             return
-        elif is_aborted(line):
-            self.aborted = self.aborted or aborted(line, number)
         elif not self.in_summary:
             self.sections.read(number, line)
 
@@ -390,7 +385,7 @@ def _of_sections(reader: _HpccReader) -> ParsedOutput:
     sections, values = reader.sections, reader.sections.values()
     known = {name for name in _SECTIONS if not name.endswith("_LCG") or name in sections.ended}
     lost = {name for name in known if not sections.proves(name)}
-    reasons = [*(sections.errors | sections.failed).values(), _NO_END, reader.aborted]
+    reasons = [*(sections.errors | sections.failed).values(), _NO_END]
     lacks = missing(len(lost), len(known), "component", reasons)
     if not values:
         raise OutputError(lacks)
@@ -427,7 +422,7 @@ def _of_summary(reader: _HpccReader) -> ParsedOutput:
         columns["hpl_flops_per_process"] = [hpl / ranks]
     version = [values[key][1] for key in ("VersionMajor", "VersionMinor", "VersionMicro") if key in values]
     release = values.get("VersionRelease", (0, ""))[1]
-    lacks = missing(len(failed), len(_SECTIONS), "component", [*failed.values(), reader.aborted])
+    lacks = missing(len(failed), len(_SECTIONS), "component", failed.values())
     series = Series("HPCC", ranks, columns, _problem(values))
     return ParsedOutput(".".join(version) + release, metadata, (series,), lacks)
 

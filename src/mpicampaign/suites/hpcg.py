@@ -19,10 +19,8 @@ from mpicampaign.suites.hpl import GIGA
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
-    aborted,
     check_order,
     integer,
-    is_aborted,
     numbered_lines,
     scientific,
 )
@@ -64,15 +62,12 @@ class _Reader:
     version: str = ""
     section: str = ""
     values: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
-    aborted: str = ""
 
     def read(self, number: int, line: str) -> None:
         if title := _BANNER.match(line):
             if self.begun:
                 raise OutputError(f"line {number}: a second title: two outputs in one file")
             self.begun, self.version = True, title[1] or ""
-        elif is_aborted(line):
-            self.aborted = self.aborted or aborted(line, number)
         elif self.begun and (version := _VERSION.match(line)):
             self.version = version[1]
         elif self.begun and "=" in line and not line.startswith(" "):
@@ -129,7 +124,7 @@ def _parse(text: str) -> ParsedOutput:
     # not as printed for rank 0: NVIDIA's build leaves out a dimension, and CPUs may have less than GPUs
     of_rank = (f"{points / ranks:g}" for points, ranks in zip(_points(reader), _grid(reader), strict=True))
     series = Series("HPCG", ranks, columns, {"domain": " x ".join(of_rank)})
-    return ParsedOutput(reader.version, metadata, (series,), reader.aborted)
+    return ParsedOutput(reader.version, metadata, (series,))
 
 
 def _check_valid(reader: _Reader) -> None:
@@ -141,7 +136,7 @@ def _check_valid(reader: _Reader) -> None:
     if failed:
         raise OutputError(f"the result does not count: {'; '.join(failed)}")
     if (_SUMMARY, _VALID) not in reader.values:
-        raise OutputError(reader.aborted or "the final summary of HPCG is missing: it did not end")
+        raise OutputError("the final summary of HPCG is missing: it did not end")
 
 
 def _grid(reader: _Reader) -> list[int]:

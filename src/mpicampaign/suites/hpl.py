@@ -25,13 +25,11 @@ from mpicampaign.base.units import format_duration
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
-    aborted,
     agree,
     check_column_count,
     decimal,
     half_digit,
     integer,
-    is_aborted,
     measured_time,
     missing,
     numbered_lines,
@@ -381,7 +379,7 @@ class _HplReader:
     checks: int = 0  # of each row, where they are numbered
     row: HplRow | None = None  # the one whose check may follow
     rows: list[HplRow] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)  # of damaged rows and aborted programs
+    faults: list[str] = field(default_factory=list)  # of damaged rows
     adjusted: dict[str, set[int]] = field(default_factory=dict)  # what HPL said of it -> its numbers
     errors: list[str] = field(default_factory=list)
     finished: int | None = None
@@ -460,8 +458,6 @@ class _HplReader:
             self.errors.append(f"line {number}: {match[1]}")
         elif _NUMBERED_CHECK.match(line):
             self.checks += 1
-        elif not self.ended and is_aborted(line):
-            self.faults.append(aborted(line, number))
         elif not self.ended and self.version and len(line) < _LONGEST and _REMARK.search(line):
             self.adjusted[line.strip()] = {int(token) for token in _NUMBER_IN_TEXT.findall(line)}
 

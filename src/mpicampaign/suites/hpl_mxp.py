@@ -21,9 +21,7 @@ from mpicampaign.suites.hpl import GIGA, MIXED_PRECISION, check_residual
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
-    aborted,
     half_digit,
-    is_aborted,
     missing,
     numbered_lines,
     scientific,
@@ -31,7 +29,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _TITLE = re.compile(r"HPL-MxP-NVIDIA ([0-9]\S{0,20})\s+--")
 _BLOCK = re.compile(r" {0,4}\*{6} HPL MxP Result\s")
@@ -98,7 +96,6 @@ class _Reader:
     asked: dict[str, set[int]] = field(default_factory=dict)  # the settings, by name
     open: _Result | None = None
     results: list[_Result] = field(default_factory=list)
-    aborted: str = ""
 
     def read(self, number: int, line: str) -> None:
         if title := _TITLE.match(line):
@@ -119,8 +116,6 @@ class _Reader:
                 self.open.read(number, line)
             except OutputError as error:
                 self.open.fault = str(error)
-        elif is_aborted(line):
-            self.aborted = self.aborted or aborted(line, number)
 
 
 def _parse(text: str) -> ParsedOutput:
@@ -132,10 +127,10 @@ def _parse(text: str) -> ParsedOutput:
         raise OutputError("the title of HPL-MxP is missing: empty, cut or another program's")
     sound = [result for result in reader.results if not result.fault]
     total = max(math.prod(reader.counts.values()), len(reader.results))
-    reasons = [*(result.fault for result in reader.results), reader.aborted]
+    reasons = [result.fault for result in reader.results]
     if len(reader.results) < total:
         reasons.append(f"ends after {counted(len(reader.results), 'result')}")
-    lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else reader.aborted
+    lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else ""
     if not sound:
         raise OutputError(lacks)
     types = dict.fromkeys(result.precision for result in sound)
@@ -162,6 +157,10 @@ class _HplMxp(Suite):
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         return MIXED_PRECISION, program
+
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        """By the number of its tests, if it was printed."""
+        return bool(tables) and any(map(_TEST.match, text.split("\n")))
 
 
 SUITE = _HplMxp(

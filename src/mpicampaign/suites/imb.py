@@ -20,14 +20,12 @@ from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
-    aborted,
     check_column_count,
     check_no_row_above,
     check_order,
     check_row_count,
     decimal,
     integer,
-    is_aborted,
     is_whole_row,
     looks_like_row,
     measured_time,
@@ -232,8 +230,6 @@ class _ImbReader:
             self.faults.append(f"line {number}: {line.strip()[:80]}")
             if self.tables and line.lstrip().startswith(_DEFECT):
                 self.tables[-1].leave_out(self.faults[-1])
-        elif not self.ended and is_aborted(line):
-            self.faults.append(aborted(line, number))
         if not self.version and is_whole_row(line):
             self.row_above = number
         if self.table is None or not self.table.headings:
@@ -796,6 +792,9 @@ class _Imb(Suite):
         arguments = metadata.get("calling_sequence", "").split()
         fixed = _FIXED_ROOT.match(metadata.get("version", "")) and not {"-root_shift", "-sync"} & {*arguments}
         return series if series in _OPERATIONS and (fixed or series not in ROOTED) else ""
+
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        return f"\n{_END}" in text  # IMB-MT prints no such line
 
     def least_time(self, tables: Iterable[Series]) -> float:
         """A PingPong takes twice the time that is printed, and warm-ups are not counted."""

@@ -23,13 +23,11 @@ from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
-    aborted,
     between,
     check_column_count,
     check_row_count,
     half_digit,
     integer,
-    is_aborted,
     numbered_lines,
     rates,
     row_tokens,
@@ -305,7 +303,6 @@ class _NcclReader:
     headings: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     stamped: bool = False  # whether a date and a time end each row
-    aborted: bool = False
 
     def read(self, number: int, line: str) -> None:
         if begin := _BEGIN.match(line):
@@ -325,9 +322,6 @@ class _NcclReader:
             self._row(number, line)
         elif self.begun and not self.output.rows and _NOT_RUN.match(line):  # each rank says it
             self.output.faults = [f"measures nothing: {line.strip()[:160]}"]
-        elif not self.aborted and is_aborted(line):  # each rank reports it, and where it was called
-            self.aborted = True
-            self.output.faults.append(aborted(line, number))
 
     def _begin(self, number: int, line: str, begin: re.Match[str]) -> None:
         if self.begun:

@@ -22,14 +22,12 @@ from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
-    aborted,
     check_column_count,
     check_no_row_above,
     check_order,
     check_row_count,
     decimal,
     integer,
-    is_aborted,
     is_whole_row,
     looks_like_row,
     numbered_lines,
@@ -135,6 +133,13 @@ def _ends(program: str, arguments: Sequence[str]) -> tuple[int, int]:
     return (int(match[1] or 0), int(match[2] or default)) if match else (0, 0)
 
 
+def _usual_end(program: str) -> int:
+    """The last size (B) without ``-m`` and with few ranks (c/util/osu_util.h of OSU 7.4)."""
+    if program in ("osu_fop_latency", "osu_cas_latency"):
+        return 8
+    return _MIB if KINDS.get(program) in ("collective", "neighbourhood") else 4 * _MIB
+
+
 def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
     """Why the output may be cut.
 
@@ -146,19 +151,14 @@ def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tab
     match = _RANKS.search(facts.get("command", ""))  # collectives of many ranks end earlier
     count = match[1] if match else facts.get("directive.ntasks") or facts.get("directive.n", "")
     ranks = int(count) if count.isascii() and count.isdecimal() else 1
-    usual = largest_size(program, (), ranks)
-    if not ends or usual is None:
+    last = largest_size(program, arguments or (), ranks)
+    if not ends or last is None or min(ends) >= last:
         return ""
-    doubt = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}"
-    usually = f"{program} usually ends at {format_size(usual)}"
-    if arguments is None:
-        unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
-        return f"{doubt}; {usually}: {unknown}" if min(ends) < usual else ""
-    last = largest_size(program, arguments, ranks)
-    if last is None or min(ends) >= last:
-        return ""
-    expected = f"-m asked for {format_size(last)}" if _option(arguments, "m") else usually
-    return f"{doubt}; {expected}: it may be cut"
+    usually = f"{program} usually ends at {format_size(last)}"
+    expected = f"-m asked for {format_size(last)}" if _option(arguments or (), "m") else usually
+    unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
+    doubt = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}; {expected}"
+    return f"{doubt}: {unknown if arguments is None else 'it may be cut'}"
 
 
 # ---- the title, by which the program shows where job scripts start several, or are lost; series 3 to 7
@@ -530,7 +530,6 @@ class _OsuReader:
     start_up: Series | None = None
     windows: _Windows | None = None
     ended: str = ""  # why nothing more is read
-    above: str = ""  # what a report above the title says of the program's end
     last: int = 0  # number of the last line that was a row
     row_above: int = 0  # the line of a row above the title
 
@@ -539,10 +538,6 @@ class _OsuReader:
             return
         if line.lstrip().startswith(_INVALID_DATA):
             self.ended = f"line {number}: {line.strip()[:120]}"
-        elif is_aborted(line) and self.title:
-            self.ended = aborted(line, number)
-        elif is_aborted(line):  # LSF reports the end of its job above
-            self.above = aborted(line, number)
         elif not self.title:
             self._untitled(number, line)
         elif self.windows is not None:
@@ -648,7 +643,7 @@ class _OsuReader:
     def reasons(self) -> list[str]:
         """Why tables end early, or may."""
         faults = [table.fault for table in self.tables] + ([self.windows.fault] if self.windows else [])
-        return [*filter(None, [*faults, self.ended, self.above])]
+        return [*filter(None, [*faults, self.ended])]
 
     def series(self) -> list[Series]:
         ranks = 2 * self.pairs if self.pairs is not None else None
@@ -733,6 +728,13 @@ class _Osu(Suite):
 
     def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
         return sizes(program, arguments)
+
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        """By the last size that was asked for, else the usual one; a table without sizes has one row."""
+        end = largest or _usual_end(_program_of_title(text))
+        ends = [table.columns["size"][-1] for table in tables if "size" in table.columns]
+        several = any("datatype" in table.qualifiers for table in tables)  # another may follow
+        return bool(tables) and not several and set(ends) <= {end}
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """The fan programs print the title of osu_bw."""

@@ -21,15 +21,13 @@ from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
     UnreadError,
-    aborted,
-    is_aborted,
     numbered_lines,
     shown,
 )
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 VALUE, SIZE = "value", "size"
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
@@ -72,14 +70,10 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
 
     Raises
     ------
-    OutputError
-        when the program was aborted.
     UnreadError
         when a metric is missing, appears too often, or is not a number; with the line.
     """
     lines = lines_of(text)
-    if abort := abort_among(lines):
-        raise OutputError(abort)
     wanted = metrics_in(reading)
     matches = {title: matches_of(title, about, lines) for title, about in searched_in(reading).items()}
     over_sizes = {title: of_title for title, of_title in matches.items() if of_title[0].size is not None}
@@ -102,11 +96,6 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
 def lines_of(text: str) -> list[tuple[int, str]]:
     """The lines of an output with their numbers, as far as patterns are searched in them."""
     return [(number, line[:LONGEST_LINE]) for number, line in numbered_lines(text)]
-
-
-def abort_among(lines: Iterable[tuple[int, str]]) -> str:
-    """What numbered lines report of an aborted program; empty where they report none."""
-    return next((aborted(line, number) for number, line in lines if is_aborted(line)), "")
 
 
 def metrics_in(reading: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
@@ -208,6 +197,9 @@ class _Own(Suite):
     declares = ("metrics", "whole", "refused", "scaling")
     needs = ("metrics",)
     private_folder = True
+
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        return False  # but the campaign file may say what a whole output has
 
     def parse_by(self, text: str, reading: Mapping[str, Any]) -> ParsedOutput:
         return parse(text, reading)

@@ -25,20 +25,6 @@ _ROW = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
-# What launchers, MPI libraries and schedulers print when a program does not end by itself, labelled or not.
-_ABORTED = re.compile(
-    r"\s*+(?:[0-9]{1,7}: |\[[0-9]{1,7}\] |\[[^\]\s]{1,60},[0-9]{1,7}\]<stderr>: ?)?"
-    r"(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
-    r"|Segmentation fault|(?:slurmstepd|srun): error: (?!couldn't chdir|_is_a_lwp)"
-    r"|(?:mpirun|mpiexec|orterun|prterun) (?:noticed that process|detected that one or more processes)"
-    r"|TERM_[A-Z]+: |Exited with (?:exit code|signal termination)|=>> PBS: job killed"
-    r"|MPI Application rank [0-9]+ (?:exited|killed) before|Primary job +terminated normally, but "
-    r"|flux-job: task\(s\) exited with |TACC: +MPI job exited with code: [1-9]"
-    r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error))"
-    # nccl-tests
-    r"|(?:\.\. )?[^\s:]{1,80}(?: pid [0-9]{1,9})?: Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)\b)"
-)
-
 # A whole row of a table: sizes or counts, then values. Nothing else that is printed looks like it.
 _WHOLE_ROW = re.compile(
     r" {0,20}[0-9]{1,18}(?: +[0-9]{1,18}(?:\.[0-9]{1,18})?){0,20} +[0-9]{1,18}\.[0-9]{2}\s*$"
@@ -110,22 +96,6 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
         raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
     lines = text.split("\n")
     return enumerate((line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])), start=1)
-
-
-def is_aborted(line: str) -> bool:
-    """Whether a line reports the end of a program from outside or by an error."""
-    return _ABORTED.match(line) is not None
-
-
-def abort_in(text: str) -> str:
-    """What a text reports of an aborted program, with its line; empty where it reports none."""
-    lines = enumerate(text.splitlines(), start=1)
-    return next((aborted(line, number) for number, line in lines if is_aborted(line)), "")
-
-
-def aborted(line: str, number: int) -> str:
-    """The reason that a line gives which `is_aborted`."""
-    return f"line {number}: the program was aborted: {line.strip()[:120]}"
 
 
 def looks_like_row(line: str) -> bool:

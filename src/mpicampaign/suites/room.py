@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.registry import Registry
-from mpicampaign.suites.reading import OutputError
+from mpicampaign.suites.aborts import aborted, is_aborted
+from mpicampaign.suites.reading import OutputError, looks_like_row
 from mpicampaign.suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
 _MOST_NAMES = 5  # in a hint
+_NEXT_COMMAND = re.compile(r"\+{1,9} \S")  # as a shell with -x prints it once the command above has ended
 
 
 def sends(suite: str, benchmark: str) -> Sends | None:
@@ -145,6 +148,8 @@ def parse(
     reading: Mapping[str, Any] | None = None,
     *,
     in_part: bool = False,
+    ended: bool = False,
+    reported: str = "",
 ) -> ParsedOutput:
     """Read the output of one program of a suite.
 
@@ -154,6 +159,9 @@ def parse(
     ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
     line, only this shows a cut between two lines; for others it is one more check.
 
+    What the output, or others (``reported``), tell of an abort is what it lacks, unless it is known to have
+    ``ended`` or `proves_end`: then another command was aborted.
+
     Raises
     ------
     OutputError
@@ -162,12 +170,47 @@ def parse(
     known = SUITES.get(suite)
     if known is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
-    parsed = known.parse_by(text, reading) if reading else known.parse(text)
+    parsed = _read(known, text, reading)
+    tables = () if isinstance(parsed, OutputError) or parsed.lacks else parsed.series
+    if not ended and not known.proves_end(text, tables, expected_max):
+        abort, above = _abort(known, text)
+        if abort and not known.closing_line:  # launchers print what looks like rows
+            parsed = _read(known, above, reading)
+        parsed = _lacking(parsed, abort or reported)
+    if isinstance(parsed, OutputError):
+        raise parsed
     if parsed.lacks and not in_part:
         raise OutputError(parsed.lacks)
-    if expected_max is not None:
+    if expected_max is not None and not in_part:
         _check_largest_size(parsed, expected_max)
     return parsed
+
+
+def _read(suite: Suite, text: str, reading: Mapping[str, Any] | None) -> ParsedOutput | OutputError:
+    try:
+        return suite.parse_by(text, reading) if reading else suite.parse(text)
+    except OutputError as error:
+        return error
+
+
+def _lacking(parsed: ParsedOutput | OutputError, reason: str) -> ParsedOutput | OutputError:
+    """The output, or why it is refused, with one more reason, if there is one."""
+    if not reason:
+        return parsed
+    if isinstance(parsed, OutputError):
+        return OutputError(f"{parsed}; {reason}")
+    return replace(parsed, lacks="; ".join(filter(None, (parsed.lacks, reason))))
+
+
+def _abort(suite: Suite, text: str) -> tuple[str, str]:
+    """What is reported between an output's title and the next command of a shell's trace; the text above."""
+    lines = text.split("\n")
+    title = next((place for place, line in enumerate(lines) if suite.banner.line.match(line)), 0)
+    rows = [place for place, line in enumerate(lines) if looks_like_row(line) and not is_aborted(line)]
+    below = range(max([title, *rows]) + 1, len(lines))
+    end = next((place for place in below if _NEXT_COMMAND.match(lines[place])), len(lines))
+    place = next((place for place in range(title, end) if is_aborted(lines[place])), -1)
+    return (aborted(lines[place], place + 1), "\n".join([*lines[:place], ""])) if place >= 0 else ("", text)
 
 
 def _check_largest_size(parsed: ParsedOutput, expected: int) -> None:

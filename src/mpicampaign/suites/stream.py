@@ -17,12 +17,10 @@ from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
-    aborted,
     agree,
     check_column_count,
     check_order,
     half_digit,
-    is_aborted,
     numbered_lines,
     row_tokens,
     scientific,
@@ -30,7 +28,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _TITLE = re.compile(r" ?STREAM [Vv]ersion \$Revision: *(\S{1,20}) *\$")
 _CSV = "function,num_times,"
@@ -110,8 +108,6 @@ class _StreamReader:
             self.valid += 1
         elif failed := _FAILED.match(line):
             self._failed(f"line {number}: {failed[0].strip()}", of_sum=bool(failed[1]))
-        elif is_aborted(line):
-            self.faults.append(aborted(line, number))
         elif self.titles:
             self._table(line)
             self._setting(line)
@@ -297,6 +293,10 @@ class _Stream(Suite):
 
 class _BabelStream(_Stream):
     closing_line: ClassVar[bool] = False
+
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        """By the row of Dot, the last one since 2.0."""
+        return bool(tables) and tables[-1].benchmark == "Dot"
 
 
 _METRICS = {

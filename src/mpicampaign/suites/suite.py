@@ -244,6 +244,14 @@ class Suite:
         """Moments (Unix time) at which it ran, by its output and the offset (s) of local time."""
         return ()
 
+    def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
+        """Whether its program ended by itself, by its output alone; else a report of an abort counts.
+
+        ``tables``: none where some are missing; ``largest``: the last size (B), where it is known.
+        """
+        closed = bool(self.end) and f"\n{self.end}" in text
+        return closed or (self.closing_line and bool(tables))
+
     # ---- outputs of others
 
     silent: ClassVar[Mapping[str, str]] = {}
