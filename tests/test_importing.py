@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import socket
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
-from printed_outputs import imb
+from printed_outputs import imb, osu_table
 
 from mpicampaign.base import places
 from mpicampaign.base.errors import UserError
@@ -72,7 +73,49 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
     (folder / "loop.log").write_text("".join(loops))
     account = take(tmp_path, folder, text=draft_map([folder], "raw"))
     runs = [(label.placement, label.repeat) for label in account.labels]
-    assert sorted(runs) == [(name, number) for name in ("raw-barrier", "raw-loop") for number in (1, 2, 3)]
+    assert sorted(runs) == [(name, number) for name in ("barrier", "loop") for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("names", "rules", "placements"),
+    [
+        ("tcp/osu_latency.out shm/osu_latency.out tcp/latency.out", 1, {"tcp": 2, "shm": 1}),
+        ("osu_latency_tcp_1.log osu_latency_tcp_2.log", 1, {"raw": 2}),
+        ("run1/shm.out run2/shm.out run2/tcp.out", 1, {"shm": 2, "tcp": 1}),
+        ("np2.out np4.out job-77001.out job-77003.out", 2, {"np2": 1, "np4": 1, "raw": 2}),
+        ("a&b.out a-b.out c.out", 3, {"a-b": 1, "a-b-2": 1, "c": 1}),
+    ],
+)
+def test_a_draft_has_a_rule_for_a_layout(
+    tmp_path: Path, names: str, rules: int, placements: dict[str, int]
+) -> None:
+    for number, name in enumerate(names.split()):
+        path = tmp_path / "raw" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(osu_table("MPI Latency", "Latency (us)", [(8, 1.5 + number), (16, 2.5)]))
+    text = draft_map([tmp_path / "raw"], "raw")
+    account = take(tmp_path, tmp_path / "raw", text=text)
+    assert Counter(label.placement for label in account.labels) == placements
+    assert {label.benchmark for label in account.labels} == {"osu_latency"}
+    assert text.count("- when:") == rules
+
+
+def test_a_draft_tells_outputs_of_a_file_apart_by_the_line_above(tmp_path: Path) -> None:
+    """The line stands above two outputs, and times of commands between them tell nothing."""
+    outputs = [
+        f"experiments for nodes n{first}.site n{second}.site\n"
+        + osu_table("MPI Latency", "Latency (us)", [(8, first + second + 0.5)])
+        + "real 2.10\nuser 1.20\nsys 0.10\n"
+        + osu_table("MPI Bandwidth", "Bandwidth (MB/s)", [(8, 100.5 * second + first)])
+        for first, second in ((1, 2), (1, 3), (2, 3), (1, 2))
+    ]
+    text = draft_map([write(tmp_path, pairs__log="".join(outputs))], "raw")
+    account = take(tmp_path, tmp_path / "raw", text=text)
+    cases = Counter((label.placement, label.benchmark) for label in account.labels)
+    programs = ("osu_bw", "osu_latency")
+    pairs = {"n1-n2": 2, "n1-n3": 1, "n2-n3": 1}
+    assert cases == {(pair, program): runs for pair, runs in pairs.items() for program in programs}
+    assert text.count("- when:") == 1
 
 
 def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
@@ -94,6 +137,11 @@ def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
     assert (tmp_path / "results/raw/records.jsonl").exists() and not (tmp_path / "clone/results").exists()
     assert main(["import", "raw"]) == 2
     assert "'mpicampaign import raw --map raw-map.yaml' imports with it" in capsys.readouterr().err
+    write(tmp_path / "other", a__out=imb(9.0))
+    first = Path("raw-map.yaml").read_bytes()
+    assert main(["import", "other/raw"]) == 0  # of the same name
+    assert Path("raw-map.yaml").read_bytes() == first
+    assert sorted(path.name for path in Path("results").iterdir()) == ["other-raw", "raw"]
 
 
 BARRIER = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             2.41\n"

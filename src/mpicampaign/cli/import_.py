@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
@@ -35,20 +36,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _drafted(folders: list[Path]) -> Path:
     """A new map for the outputs in the folders."""
     from mpicampaign.base.files import write_whole
-    from mpicampaign.base.places import work_beside
+    from mpicampaign.base.places import results_folder, work_beside
     from mpicampaign.imports.draft import draft_map, usable_name
+    from mpicampaign.imports.ledger import is_imported_from
 
     if not folders:
         raise UserError(Problem("import: neither folder nor map", hint="mpicampaign import FOLDER..."))
     first = folders[0].resolve()
-    name = usable_name(first.stem if first.is_file() else first.name)
-    file = Path(f"{name}-map.yaml")
-    if file.exists():
-        given = shlex.join(["mpicampaign", "import", *map(str, folders), "--map", str(file)])
-        hint = f"'{given}' imports with it; remove it for a new draft"
-        raise UserError(Problem("this map is there already", str(file), hint=hint))
+    last = first.stem if first.is_file() else first.name
+    # results of this name may be of another folder of the name: these are neither overwritten nor joined
+    names = chain([last, f"{first.parent.name}-{last}"], (f"{last}-{number}" for number in count(2)))
+    for name in map(usable_name, names):
+        file = Path(f"{name}-map.yaml")
+        work_beside(file)
+        results = results_folder() / name
+        same = not results.exists() or is_imported_from(results / "imports" / name, first)
+        if file.exists() and same:
+            given = shlex.join(["mpicampaign", "import", *map(str, folders), "--map", str(file)])
+            hint = f"'{given}' imports with it; remove it for a new draft"
+            raise UserError(Problem("this map is there already", str(file), hint=hint))
+        if same:
+            break
+        print_lines(f"{results} has something else")
     write_whole(file, draft_map(folders, name))
-    work_beside(file)
     print_lines(f"no --map: {file} is a draft and is used; check its names, then give --map {file}")
     return file
 

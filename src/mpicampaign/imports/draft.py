@@ -8,30 +8,25 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, count
-from os.path import commonpath
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.yaml_lines import printable
-from mpicampaign.imports.files import folder_of
+from mpicampaign.imports.files import name_of
 from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.labels import label_of
+from mpicampaign.imports.layouts import BENCHMARK, MARKERS, Case, Facts, cases_of, columns, common_folder
 from mpicampaign.imports.ledger import REFUSED
 from mpicampaign.imports.map_file import ImportMap, LabelRule
 from mpicampaign.suites import SUITES
-from mpicampaign.suites.aborts import is_aborted
 
-Facts = Mapping[str, str]
 _Rule = Mapping[str, Mapping[str, str]]
 
-_DIGITS = re.compile(r"[0-9]+")
-_ANY = "\0"  # in a path: a number that tells no case from another
 _UNUSABLE = re.compile(r"[^A-Za-z0-9._+-]+")
 _SAID = (  # facts that name a system or hosts, the most telling first
     ("cluster", "system"),
@@ -39,21 +34,18 @@ _SAID = (  # facts that name a system or hosts, the most telling first
     ("directive.constraint", "host_group"),
     ("queue", "host_group"),
 )
-# Facts that distinguish placements.
-_TELLING = ("nodes", "transport", "gpus", "nccl", "buffers", "threads", "array")
-_TELLS_NOTHING = re.compile(
-    r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
-    r"|.*\b(?i:run|iter|iteration|repeat|repetition|trial)\W{0,3}[0-9]"
-)
 _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give different names to what differs.
 # - placement: from names of folders and files; host_group: from the job's request; system: its cluster.
-# - job: the last number in the names of files that count from 0 or 1: equal outputs are then repeats.
+# - Repeats: what differs in the number of a job, a time, or a number that counts from 0 or 1.
 # - Nothing is claimed, so all runs are unverified: claims under placements: are compared with the evidence.
 """
 _REFUSED_SHOWN = 20
-_MIXED = "has several outputs of a benchmark: tell them apart by command: or above:"
+_LONGEST_NAME = 64
+_MIXED = (
+    "has several outputs of a benchmark: by their lines, until you name what differs (command:, heading:)"
+)
 
 
 def draft_map(folders: Sequence[Path], name: str) -> str:
@@ -76,9 +68,12 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
         raise UserError([nothing, *refused[:_REFUSED_SHOWN]])
     entries = account.entries
     facts = [entry.facts for entry in entries if entry.facts]
-    alike = _all_alike([output for output in facts if not SUITES[output["suite"]].labels])
-    rules = [*_rules_by_facts(facts), {"label": general}, *_rules_by_path(alike)]
-    notes = (f"# - {group.path.replace(_ANY, '…')} {_MIXED}\n" for group in alike if group.mixed)
+    cases = cases_of(
+        [output for output in facts if not SUITES[output["suite"]].labels and output["path"].isprintable()]
+    )
+    rules = [*_rules_by_facts(facts), {"label": general}, *_rules_by_path(cases, general)]
+    mixed = sorted({case.facts["path"] for case in cases if "lines" in case.telling})
+    notes = (f"# - {path} {_MIXED}\n" for path in mixed)
     data = {"import": name, "campaign": name, "rules": rules}
     text = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True)
     return "".join((_NOTES, *notes, text))
@@ -86,58 +81,7 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
 
 def usable_name(text: str) -> str:
     """The text as a label."""
-    return _UNUSABLE.sub("-", text).strip("._+-")[:64].rstrip("._+-") or "all"
-
-
-class _Alike(NamedTuple):
-    """Outputs whose paths differ in the number of a job or repeat; ``path`` has `_ANY` in its place."""
-
-    path: str
-    outputs: list[Facts]
-
-    @property
-    def folder(self) -> str:
-        return folder_of(self.path)
-
-    @property
-    def stem(self) -> str:
-        """The file's name without ending, nor numbers that tell nothing."""
-        return Path(self.path.replace(_ANY, "")).stem
-
-    @property
-    def mixed(self) -> bool:
-        """Whether a file has several outputs of a benchmark, below lines that may tell them apart."""
-        cases = grouped(self.outputs, lambda facts: (facts["path"], facts.get("benchmark"))).values()
-        # the words above the first are those of the job's begin, too
-        words = [[*map(_words_above, outputs)] for outputs in cases]
-        return any(other - first for first, *others in words for other in others)
-
-    @property
-    def kinds(self) -> list[dict[str, str]]:
-        """What tells its outputs apart, most facts first; one without conditions where nothing does."""
-        telling = [fact for fact in _TELLING if len({facts.get(fact) for facts in self.outputs}) > 1]
-        kinds = [{fact: facts[fact] for fact in telling if fact in facts} for facts in self.outputs]
-        return sorted({str(kind): kind for kind in kinds}.values(), key=len, reverse=True)
-
-    @property
-    def pattern(self) -> str:
-        """Of the paths; the last number has a name."""
-        *before, after = map(re.escape, self.path.split(_ANY))
-        number = "(?P<number>[0-9]+)" if before else ""
-        return f"^{'[0-9]+'.join(before)}{number}{after}$"
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """What its rules give beside the placement: the repeat's number as job, where no file says it."""
-        job = _ANY in self.path and not any("job" in facts for facts in self.outputs)
-        named = all("benchmark" in facts for facts in self.outputs)
-        return ({"job": "{number}"} if job else {}) | ({} if named else {"benchmark": usable_name(self.stem)})
-
-
-def _words_above(facts: Facts) -> set[str]:
-    """Lines with words above an output, but for times and the end of the one before."""
-    lines = [line for line in facts.get("above", "").split("\n") if not _TELLS_NOTHING.match(line)]
-    return {line for line in lines if re.search(r"[^\W\d_]", line) and not is_aborted(line)}
+    return _UNUSABLE.sub("-", text).strip("._+-")[:_LONGEST_NAME].rstrip("._+-") or "all"
 
 
 def _rules_by_facts(outputs: Sequence[Facts]) -> Iterator[_Rule]:
@@ -150,53 +94,120 @@ def _rules_by_facts(outputs: Sequence[Facts]) -> Iterator[_Rule]:
             yield {"when": {"suite": f"^{suite.name}$"}, "label": dict(suite.labels)}
 
 
-def _rules_by_path(groups: Sequence[_Alike]) -> Iterator[_Rule]:
-    """A rule for each placement: outputs that are alike in path and facts."""
-    beside = Counter(alike.folder for alike in groups)
-    common = commonpath(beside) if beside else ""
-    taken: set[str] = set()
-    for alike in groups:
-        below = alike.folder.removeprefix(common).strip("/") or alike.folder.rpartition("/")[2]
-        names = (below, alike.stem if beside[alike.folder] > 1 else "")
-        for kind in () if alike.mixed else alike.kinds:
-            name = usable_name("-".join(filter(None, (*names, *kind.values()))))
-            others = (f"{name[:58]}-{number}" for number in count(2))
-            placement = next(free for free in chain([name], others) if free not in taken)
-            taken.add(placement)
-            conditions = {fact: f"^{re.escape(value)}$" for fact, value in kind.items()}
-            yield {
-                "when": {"path": alike.pattern} | conditions,
-                "label": {"placement": placement} | alike.labels,
-            }
-
-
-def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:
-    """The outputs by their paths without numbers of jobs and repeats, which count from 0 or 1."""
-    paths = {facts["path"]: _without_job(facts) for facts in outputs}
-    numbers: dict[tuple[str, str], set[int]] = {}
-    for path in paths.values():
-        before, number, after = _last_number(path)
-        numbers.setdefault((before, after), set()).add(int(number or 0))
-    groups: dict[str, list[Facts]] = {}
-    for facts in outputs:
-        path = paths[facts["path"]]
-        before, number, after = _last_number(path)
-        seen = numbers[before, after]
-        counted = number and len(seen) > 1 and min(seen) <= 1 and max(seen) - min(seen) + 1 == len(seen)
-        groups.setdefault(f"{before}{_ANY}{after}" if counted else path, []).append(facts)
-    return [
-        _Alike(path, alike) for path, alike in sorted(groups.items()) if path.replace(_ANY, "").isprintable()
+def _rules_by_path(cases: Sequence[Case], general: Mapping[str, str]) -> list[_Rule]:
+    """A rule for each layout, below those for outputs whose names it can't give: not usable, or taken."""
+    common = common_folder([case.facts for case in cases])
+    layouts = [*grouped(cases, lambda case: case.layout).values()]
+    layouts.sort(key=_most_exact_first)
+    constants = [{names[0] for names in columns(alike) if len({*names}) == 1} for alike in layouts]
+    shared = set.intersection(*constants) if constants else set()
+    alone = (usable_name(name_of(common.rstrip("/")) or general["system"]),)
+    rules: list[_Rule] = []
+    wanted: list[tuple[Case, str]] = []
+    taken: set[tuple[str, str]] = set()
+    for alike in layouts:
+        pattern, shown, of_file = _pattern(alike, common, shared)
+        shown = shown or [(alone[0], alone * len(alike))]
+        names = ["-".join(values) for values in zip(*(values for _, values in shown), strict=True)]
+        placements, ending = _placements(alike, names, taken)
+        wanted += zip(alike, placements, strict=True)
+        label = {"placement": "-".join(template for template, _ in shown) + ending}
+        label |= {} if alike[0].benchmark else {"benchmark": of_file or alone[0]}
+        rules.append({"when": {"path": pattern, **_heading(alike[0].heading)}, "label": label})
+    compiled = [_compiled(rule) for rule in ({"when": {}, "label": general}, *rules)]
+    used = ImportMap(name="draft", campaign="draft", rules=tuple(compiled))
+    special = [
+        _rule_of_one(case, placement)
+        for case, placement in wanted
+        if getattr(label_of(case.facts, used), "placement", "") != placement
     ]
+    return [*{str(rule): rule for rule in special}.values(), *rules]
 
 
-def _without_job(facts: Facts) -> str:
-    """The path with `_ANY` for the number of the job, and numbers of 5 digits or more, in the file's name."""
-    folder, _, name = facts["path"].rpartition("/")
-    job = facts.get("job", "").partition("_")[0]
-    return f"{folder}/" + _DIGITS.sub(lambda m: _ANY if len(m[0]) > 4 or m[0] == job else m[0], name)
+def _most_exact_first(alike: Sequence[Case]) -> tuple[bool, int, int, int]:
+    """A sort key: the pattern of one layout may fit the paths of another."""
+    case, differing = alike[0], sum(len({*names}) > 1 for names in columns(alike))
+    return not case.heading, -len(case.telling), -sum(map(len, case.parts)), differing
 
 
-def _last_number(path: str) -> tuple[str, str, str]:
-    """The last number in a file's name, with what is before and after it; empty where it has none."""
-    match = re.fullmatch(r"(.*/(?:[^/]*[^0-9/])?)([0-9]+)([^0-9/]*)", path, re.S)
-    return (match[1], match[2], match[3]) if match else (path, "", "")
+def _pattern(
+    alike: Sequence[Case], common: str, shared: Collection[str]
+) -> tuple[str, list[tuple[str, Sequence[str]]], str]:
+    """A pattern for a layout's paths, and names in rules.
+
+    These are the parts of its placements, as in a rule and for each output, and the file's name.
+    """
+    names, spelt = iter(columns(alike)), zip(*(case.spelt for case in alike), strict=True)
+    groups: dict[Sequence[str], str] = {}
+    shown: list[tuple[str, Sequence[str]]] = []
+    parts = []
+    for part in alike[0].parts:
+        pattern, of_part = "", []
+        for piece in part:
+            if isinstance(piece, str):
+                pattern += _any_of(next(spelt)) if piece == BENCHMARK else MARKERS[piece]
+                continue
+            texts = next(names)
+            name, template = re.escape(texts[0]), texts[0]
+            if texts in groups:
+                name = f"(?P={groups[texts]})"
+            elif len({*texts}) > 1:
+                groups[texts] = f"name{len(groups) + 1}"
+                name, template = f"(?P<{groups[texts]}>[^/]+?)", f"{{{groups[texts]}}}"
+                shown.append((template, texts))
+            elif template and template not in shared:
+                shown.append((template, texts))
+            of_part.append(template)
+            pattern += f"{re.escape(piece[0])}{name}{re.escape(piece[2])}"
+        parts.append(pattern)
+    shown += [(f"{{{fact}}}", [case.facts[fact] for case in alike]) for fact in alike[0].telling]
+    words = re.findall(r"\?P<(word[0-9]+)>", alike[0].heading)
+    shown += [(f"{{{word}}}", [case.words[place] for case in alike]) for place, word in enumerate(words)]
+    if len("-".join(max(texts, key=len) for _, texts in shown)) > _LONGEST_NAME:
+        shown = [(template, texts) for template, texts in shown if template.startswith("{")] or shown
+    return (
+        f"^{re.escape(common)}{'/'.join(parts)}$".replace(r"\-", "-"),
+        shown,
+        "-".join(filter(None, of_part)),
+    )
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    """A pattern for one of the texts."""
+    patterns = sorted({*map(re.escape, texts)}, key=lambda text: (-len(text), text))
+    return patterns[0] if len(patterns) == 1 else f"(?:{'|'.join(patterns)})"
+
+
+def _placements(
+    alike: Sequence[Case], names: Sequence[str], taken: set[tuple[str, str]]
+) -> tuple[list[str], str]:
+    """The placements of a layout's outputs, which no other layout has; and what was added to its names."""
+
+    def with_ending(ending: str) -> list[str]:
+        return [f"{usable_name(name)[: _LONGEST_NAME - len(ending)]}{ending}" for name in names]
+
+    benchmarks = [case.benchmark for case in alike]
+    endings = chain([""], map("-{}".format, count(2)))
+    ending = next(end for end in endings if taken.isdisjoint(zip(with_ending(end), benchmarks, strict=True)))
+    given: dict[str, str] = {}
+    for name, placement in zip(names, with_ending(ending), strict=True):
+        others = chain([placement], map(f"{placement[:58]}-{{}}".format, count(2)))
+        given[name] = given.get(name) or next(other for other in others if other not in given.values())
+    taken |= {(given[name], benchmark) for name, benchmark in zip(names, benchmarks, strict=True)}
+    return [given[name] for name in names], ending
+
+
+def _heading(pattern: str) -> dict[str, str]:
+    return {"heading": pattern} if pattern else {}
+
+
+def _rule_of_one(case: Case, placement: str) -> _Rule:
+    facts = ["path", *case.telling, *(["heading"] if case.heading else [])]
+    when = {fact: rf"^{re.escape(case.facts[fact])}\Z" for fact in facts}
+    named = {} if case.benchmark else {"benchmark": usable_name("-".join(case.names[-1:]))}
+    return {"when": when, "label": {"placement": placement, **named}}
+
+
+def _compiled(rule: _Rule) -> LabelRule:
+    when = {fact: re.compile(pattern) for fact, pattern in rule["when"].items()}
+    return LabelRule(when=when, label=dict(rule["label"]))

@@ -24,6 +24,7 @@ from mpicampaign.mpis import library_version, listed_hosts, providers_of_any, re
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 from mpicampaign.schedulers.listings import JobReport
 from mpicampaign.suites import SUITES, OutputError, Part, above_banner, detect_suite, suite_of
+from mpicampaign.suites.aborts import is_aborted
 
 FACTS = {
     "path": "the file's path, relative to the parent of the imported folder",
@@ -61,6 +62,7 @@ FACTS = {
     "result": "its result: pass, or fail with the reason",
     "lines": "the lines of an output, if its file has several, such as 12-40",
     "above": "what was printed between this output and the one before (the last 1000 characters)",
+    "heading": "the lines with words in it; if there are none, those above the output before",
 }
 FAMILIES = {
     "directive": "an option of the scheduler's directives, without dashes, under each of its names",
@@ -78,6 +80,10 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
+_TELLS_NOTHING = re.compile(
+    r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
+    r"|.*\b(?i:run|iter|iteration|repeat|repetition|trial)\W{0,3}[0-9]"
+)
 _MOST_ABOVE = 1000
 SCRIPT_BEGIN = "#!"
 
@@ -129,7 +135,18 @@ def facts_of_outputs(
         return [read_facts(path, text, script, stderr)]
     file = _file(path, text.replace("\r\n", "\n"), script)
     _check_one_after_another(cut)
-    return [_facts_of_part(file, part) for part in cut]
+    heading, facts = "", []
+    for part in cut:
+        heading = _heading(part) or heading
+        facts.append(_facts_of_part(file, part) | ({"heading": heading} if heading else {}))
+    return facts
+
+
+def _heading(part: Part) -> str:
+    """Lines with words above an output, but for times, numbers of repeats and the end of the one before."""
+    lines = [line.strip() for line in part.above.splitlines() if not _TELLS_NOTHING.match(line)]
+    telling = (line for line in lines if re.search(r"[^\W\d_]", line) and not is_aborted(line))
+    return "\n".join(telling)[-_MOST_ABOVE:]
 
 
 def _facts_of_part(file: _File, part: Part) -> dict[str, str]:

@@ -175,15 +175,14 @@ _HOURS = re.compile(r"\d{4}-\d\d-\d\dT0[123]:\d\d:\d\d")  # one of these hours i
 
 
 def moment(started: str, job: str, path: str, line: int) -> tuple[str, list[int], list[str | int]]:
-    """A sort key: start, then the numbers of the job, such as 1234_7 or 1234[7], then path and line.
+    """A sort key: start, then the numbers of the job, such as 1234_7 or 1234[7], then those in path and line.
 
-    In an hour that may be there twice, times do not tell the order: job numbers do, then numbers in paths.
+    In an hour that may be there twice, times do not tell the order.
     """
     numbers = [int(number) for number in re.findall(r"\d{1,18}", job)]
-    if _may_be_repeated(started):
-        digits = re.split(r"([0-9]{1,18})", path)
-        return started[:13], numbers, [int(part) if k % 2 else part for k, part in enumerate(digits)] + [line]
-    return started, numbers, [path, line]
+    digits = re.split(r"([0-9]{1,18})", path)
+    parts = [int(part) if k % 2 else part for k, part in enumerate(digits)]
+    return started[:13] if _may_be_repeated(started) else started, numbers, [*parts, line]
 
 
 def _may_be_repeated(started: str) -> bool:

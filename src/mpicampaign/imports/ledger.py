@@ -134,6 +134,12 @@ def read_ledger(folder: Path) -> list[Entry]:
     return entries
 
 
+def is_imported_from(folder: Path, source: Path) -> bool:
+    """Whether an import took files of this folder or file."""
+    entries = read_ledger(folder) if ledger_in(folder) else []
+    return any(Path(entry.source).is_relative_to(source) for entry in entries)
+
+
 class Runs:
     """The runs that count, by the content of their outputs."""
 
@@ -154,21 +160,20 @@ def _is_copy(entry: Entry, run: Entry) -> bool:
     """Whether an output with the content of a run is that run again.
 
     A single value is often equal by chance; a start to the second never is, nor a long output in a log and
-    beside it. So the job decides, then a time in the text, then the names: another one in the same folder is
-    another run, and so is a short output of the same name in a folder of another number, or of another case.
+    beside it. So another job is another run, and so is another number in a name of the same folder, a short
+    output elsewhere in a folder of another number or of another case, and what has nothing else in common.
     """
     if entry.job and run.job and entry.job != run.job:
         return False
     paths, started = (entry.path, run.path), entry.facts.get("started", "")
-    if started == run.facts.get("started") and started not in ("", *map(time_in_name, paths)):
-        return True
+    dated = started == run.facts.get("started") and started not in ("", *map(time_in_name, paths))
     same_job = entry.job == run.job != ""
     other_name = name_of(entry.path) != name_of(run.path)
     numbered = entry.path != run.path and len({re.sub("[0-9]+", "0", path) for path in paths}) == 1
     lines = entry.facts.get("lines") or run.facts.get("lines")
     if other_name and not lines and folder_of(entry.path) == folder_of(run.path):
-        return not numbered and (same_job or len(set(map(original_name, paths))) == 1)
-    if not (entry.is_short or run.is_short):
+        return not numbered and (dated or same_job or len(set(map(original_name, paths))) == 1)
+    if dated or not (entry.is_short or run.is_short):
         return True
     same_case = not (entry.label and run.label) or entry.label.case == run.label.case
     return not numbered and (same_job or (same_case and not other_name))
