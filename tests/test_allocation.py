@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from build_campaigns import OF_DEBIAN, of_debian, write_campaign
 from cluster_site import Site
 from conftest import ProjectCopy, succeeded
-from minicluster import BLUE, MiniCluster
 
 from mpicampaign.base.records import OK, VERIFIED
 from mpicampaign.cli import main
@@ -67,12 +65,6 @@ def test_a_launcher_does_not_see_the_allocation_around_it(
         assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * repeats, records
         assert ("I_MPI_HYDRA_BOOTSTRAP" in done.stderr) == (scheduler == "slurm")
         assert "PMI" not in done.stderr.replace("I_MPI", "")  # set by the allocation, not by the user
-
-
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
-        yield Site(cluster)
 
 
 @pytest.mark.mpi

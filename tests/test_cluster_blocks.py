@@ -32,10 +32,7 @@ CANDIDATES, BENCHMARKS = ("two", "other"), ("trivial", "second")
 KINDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    with MiniCluster(tmp_path / "cluster", [NodeGroup("blue", nodes=4)]) as cluster:
-        yield Site(cluster)
+NODES = [NodeGroup("blue", nodes=4)]
 
 
 def write(site: Site, blocks: int, requeue: bool) -> None:

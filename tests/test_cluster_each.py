@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -31,10 +30,7 @@ printf '# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.%03d\n' $((base + 
 exit 0"""
 
 
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    with MiniCluster(tmp_path / "cluster", [NodeGroup("blue", nodes=4)]) as cluster:
-        yield Site(cluster)
+NODES = [NodeGroup("blue", nodes=4)]
 
 
 def write(site: Site, more: str = "", time_limit: str = "1 min") -> None:

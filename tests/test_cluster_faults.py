@@ -17,7 +17,6 @@ from threading import Event, Thread
 import pytest
 from cluster_site import Site, killed_after
 from conftest import succeeded
-from minicluster import BLUE, MiniCluster
 
 from mpicampaign.base.records import OK
 
@@ -31,12 +30,6 @@ MANY = 300  # runs
 
 def few_and_many(few: int, many: int = MANY) -> list[object]:
     return [pytest.param(few, marks=pytest.mark.full), pytest.param(many, marks=pytest.mark.soak)]
-
-
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
-        yield Site(cluster)
 
 
 @contextmanager

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from build_campaigns import TWO_NODES
 from cluster_site import Site, killed_after
 from conftest import succeeded
-from minicluster import BLUE, MiniCluster
 
 from mpicampaign.base.records import DISTURBED, FAILED, OK, QUIET
 
@@ -29,12 +26,6 @@ case "$MPICAMPAIGN_EVIDENCE_FILE" in {disturbed}) wait=400000000;; *) wait=0;; e
 """
 FURTHER = '[ ! "${{MPICAMPAIGN_EVIDENCE_FILE##*/r0{repeat}-*}}" ]'
 ALL = "*"
-
-
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
-        yield Site(cluster)
 
 
 def write(site: Site, disturbed: str, then: str = "", cases: int = 1, **keys: Any) -> None:

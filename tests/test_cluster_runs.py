@@ -9,7 +9,6 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -25,13 +24,6 @@ from mpicampaign.run.cluster_jobs import GRACE_SECONDS
 pytestmark = pytest.mark.slow
 
 LATER = "--begin=now+1hour"  # until `start_now`
-
-
-@pytest.fixture
-def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    """A separate cluster for each test: it starts in a third of a second."""
-    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
-        yield Site(cluster)
 
 
 @pytest.mark.full
