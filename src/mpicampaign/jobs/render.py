@@ -173,12 +173,9 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     assert scheduler is not None  # there are no batches without one
     limit = minutes(run.time_limit)
     shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
-    ranks, threads, gpus = widest(tasks[0])
-    request = _request(run, runs.stem, limit * packed, count if count > 1 else 0, gpus)
-    request |= {"ranks": run.job.placement.nodes * ranks, "ranks_per_node": ranks, "threads": threads}
     return _rendered(
         "batch.sh.j2",
-        **request,
+        **_request(run, runs.stem, limit * packed, count if count > 1 else 0, widest(tasks[0])),
         shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
@@ -202,19 +199,17 @@ def rounds_text(
     longest : how many minutes a job may have; what it does not reach is for the next one
     """
     runs = [run for step in steps for run in step]
-    run, (ranks, threads, gpus) = runs[0], widest(runs)
+    run = runs[0]
     scheduler = SCHEDULERS[run.job.system.scheduler]
     assert scheduler.rounds is not None  # there are no such batches without
     names = {host for run in runs for host in run.job.group.hosts}
     hosts = sorted(names, key=lambda host: (len(host), host))
     seconds = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
     limit = -(-seconds // 60)
-    limit = min(limit, longest or limit)
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
     group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
     job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
-    request = _request(replace(run, job=job), rounds.stem, limit, gpus=gpus)
-    request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}
+    request = _request(replace(run, job=job), rounds.stem, min(limit, longest or limit), most=widest(runs))
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return _rendered(
         "rounds.sh.j2",
@@ -257,12 +252,15 @@ def widest(runs: Sequence[Run]) -> tuple[int, int, int]:
     return ranks, -(-cpus // ranks), max(run.job.placement.gpus_per_node or 0 for run in runs)
 
 
-def _request(run: Run, job_name: str, limit: int, array: int = 0, gpus: int = 0) -> dict[str, Any]:
+def _request(
+    run: Run, job_name: str, limit: int, array: int = 0, most: tuple[int, int, int] | None = None
+) -> dict[str, Any]:
     """What directives need; ``limit`` in minutes, ``array``: the number of tasks, 0 for a single job.
 
-    ``gpus``: on each node, 0 for those of the run's own placement.
+    ``most``: what the job of several runs asks for on each node, see `widest`.
     """
     job, system, group = run.job, run.job.system, run.job.group
+    ranks, threads, gpus = most or widest([run])
     scheduler = SCHEDULERS[system.scheduler]
     return {
         "header": _header(scheduler.header) if scheduler.header else None,
@@ -270,11 +268,11 @@ def _request(run: Run, job_name: str, limit: int, array: int = 0, gpus: int = 0)
         "array": array,
         "logs": run.campaign_folder / "logs",
         "nodes": job.placement.nodes,
-        "ranks": job.ranks,
-        "ranks_per_node": job.ranks_per_node,
-        "threads": job.placement.threads or 1,
+        "ranks": job.placement.nodes * ranks,
+        "ranks_per_node": ranks,
+        "threads": threads,
         "time": ShellText(scheduler.time(limit)),
-        "options": scheduler.options(group.keys | {"gpus_per_node": gpus or job.placement.gpus_per_node}),
+        "options": scheduler.options(group.keys | {"gpus_per_node": gpus or None}),
         "directives": [*system.directives, *group.directives],
     }
 
