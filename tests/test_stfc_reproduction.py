@@ -10,6 +10,7 @@ import csv
 import os
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
+from mpicampaign.statistics.modes import split
+from mpicampaign.suites import detect_suite, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,3 +177,33 @@ def _twice_as_slow(row: re.Match[str]) -> str:
     """The row of 1024 B with twice its time, the bandwidth that belongs to it, and IMB's columns."""
     time = 2 * float(row[1])
     return f"{1024:>13}{1000:>13}{time:>13.2f}{1024 / time * 1e6 / MIB:>13.2f}"
+
+
+def test_unbound_repeats_fall_into_bands(records: list[Record]) -> None:
+    """Some ranks shared a socket, others did not: two bands, and the same repeats in them at each size."""
+    case = ("scarf15", "SHM", "PingPong")
+    alike = [r for r in records if (r.case.host_group, r.case.placement, r.case.benchmark) == case]
+    for name, size in (("time", 0), ("bandwidth", 1024), ("bandwidth", 4096)):
+        tables = [record.series[0].columns for record in alike]
+        bands = split([columns[name][columns["size"].index(size)] or 0.0 for columns in tables])
+        assert bands is not None
+        assert {bands.low.members, bands.high.members} == {(0, 3, 4), (1, 2)}
+
+
+@pytest.mark.slow
+def test_every_output_is_read_or_refused_for_a_reason() -> None:
+    """Suite by banner, then the values: 4 of 466 files are not outputs, and are reported as such."""
+    suites: Counter[tuple[str, str | None]] = Counter()
+    for path in sorted(DATA.parent.rglob("*.out")):
+        output = path.read_text(encoding="utf-8", errors="replace")
+        suite = detect_suite(output)
+        suites[path.relative_to(DATA.parent).parts[0], suite] += 1
+        assert parse(suite, output).series if suite else path.name == "Sysinfo.out", path
+    assert suites == {
+        ("stfc-2017", "imb"): 175,
+        ("stfc-2017", "hpl"): 105,
+        ("stackhpc", "imb"): 100,
+        ("stackhpc", "osu"): 76,
+        ("stackhpc", None): 4,
+        ("osu-7.4", "osu"): 10,
+    }

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 _SIGNAL = (
-    "(?:Aborted|Bus error|Floating point exception|Illegal instruction|Killed|Segmentation fault|Terminated)"
+    "(?:Aborted|Bus error|CPU time limit exceeded|Floating point exception|Illegal instruction|Killed"
+    "|Segmentation fault|Terminated)"
 )
 _MPIRUN = r"\S*(?:mpiexec|mpirun|orterun|prte|prterun|prun)[\w.]*"
 
@@ -18,8 +19,8 @@ _MPIRUN = r"\S*(?:mpiexec|mpirun|orterun|prte|prterun|prun)[\w.]*"
 TEXTS = {
     "Slurm 2 to 26.05: src/srun/launch.c, src/srun/allocate.c, src/api/step_launch.c": (
         r"srun: error: [^\s:]+: tasks? [0-9][^\s:]*: ",
-        r"srun: (?:Force Terminated|forcing job termination|Job step aborted|\S+ aborted before)",
-        "srun: error: (?:Aborting, |Node failure on|Timed out waiting for job step|Unable to create step)",
+        r"srun: (?:\S+: )*(?:Force Terminated|Terminating |forcing job|Job step aborted|.+ aborted before)",
+        "srun: error: (?:Aborting, |Node failure on|[Tt]imed? ?out waiting for|Unable to create step)",
         r"srun: error: (?:Application launch|[Tt]ask launch for .+|task [0-9]+ launch) failed",
     ),
     "Slurm 2 to 26.05: src/slurmd/slurmstepd, src/plugins/task/cgroup, src/plugins/mpi/pmix": (
@@ -28,8 +29,9 @@ TEXTS = {
         "slurmstepd: error: (?:.+ )?[Ee]xceeded (?:job |step |virtual )?memory limit(?! at some point)",
     ),
     "Open MPI 1.4 to 4.1: help-orterun.txt, help-errmgr-base.txt; PRRTE 1 to 4: help-prun.txt": (
-        rf"{_MPIRUN} (?:noticed that process|detected that one or more|has exited due to|was unable to )",
-        "Primary job +terminated normally, but |A (?:process exceeded memory|critical communication path)",
+        rf"{_MPIRUN}(?:: killing job| noticed that process| detected that one or more| has exited due to)",
+        rf"{_MPIRUN} was unable to |Primary job +terminated normally, but |A process exceeded memory",
+        r"A critical communication path was lost|A daemon \(pid [0-9]+\) died",
         "The user-provided time limit for job execution has been reached",
         "(?:An )?(?:ORTE|PRR?TE) (?:has lost communication|was unable to reliably|daemon has unexpectedly)",
     ),
@@ -51,19 +53,13 @@ TEXTS = {
         r"\[[^]]+:mpi(?:spawn_[0-9]+|run_rsh)\]\[\w+\] .*(?:aborted|died|exited with status [1-9]|signal)",
     ),
     "Platform MPI 9: mpirun": ("MPI Application rank [0-9]+ (?:exited|killed) before",),
-    "SGI and HPE MPT 1 to 2: mpirun": (
-        "MP[TI](?: ERROR: |: Received signal |: MPI_COMM_WORLD rank [0-9]+ has terminated)",
-    ),
+    "SGI and HPE MPT 1 to 2": ("MP[TI](?: ERROR: |: Received signal |: MPI_COMM_WORLD rank .+ terminated)",),
     "Cray ALPS 4 to 6: aprun(1)": (
         r"_pmiu_daemon\(SIGCHLD\): |\[NID [0-9]+\] .+ Apid [0-9]+: (?:initiated application termination|OOM)",
         "Application [0-9]+ exit (?:codes|signals): |aprun: Apid [0-9]+: Caught signal",
     ),
-    "HPE PALS 1: mpiexec, aprun": (
-        r"(?:\S+: )?(?:rank [0-9]+|shepherd) (?:died from signal [0-9]|exited with code [1-9])",
-    ),
-    "IBM Spectrum LSF JSM 10: jsrun": (
-        r"(?:ERROR: +)?One or more process(?:es)? \(first noticed rank [0-9]+\) terminated",
-    ),
+    "HPE PALS 1": (r"(?:\S+: )?(?:rank [0-9]+|shepherd) (?:died from signal [0-9]|exited with code [1-9])",),
+    "IBM Spectrum LSF JSM 10: jsrun": (r"(?:ERROR: +)?One or more process(?:es)? \(first noticed rank ",),
     "flux-core 0.20 to 0.85: src/shell/log.c, src/cmd/job/attach.c, src/common/libjob/job.c": (
         r"(?:[0-9.]+s: )?(?:flux-shell\[[0-9]+\]: +(?:FATAL|ERROR: oom: )|job\.exception .+ ?severity=0)",
         r"flux-job: task\(s\) ",
@@ -74,15 +70,13 @@ TEXTS = {
     "OpenPBS 23, Torque 6: src/resmom/mom_main.c": ("=>> PBS: job killed",),
     "UCX 1.8 to 1.20: src/ucs/debug/log.c, debug.c, assert.c": (
         r"(?:\[[^]]*\] +){0,2}(?:\S+:[0-9]+ +)?UCX +(?:ERROR|FATAL) ",
-        r"\[[^]]+\] +(?:Caught signal [0-9]|\S+\.[ch]{1,2}:[0-9]+ +\S)",
+        r"\[[^]\s]+:[0-9]+ *:[0-9]+:[0-9]+\] +(?:Caught signal [0-9]|\S+\.[ch]{1,2}:[0-9]+ +\S)",
     ),
     "a shell, in the words of glibc's strsignal; bash with the line of its script": (
         rf"(?:{_SIGNAL}(?: *\(core dumped\))?\s*$|zsh: (?i:{_SIGNAL}) )",
         rf"[^:]+: line [0-9]+: +[0-9]+ {_SIGNAL}\s",
     ),
-    "Linux 3 to 6: mm/oom_kill.c": (
-        r"(?:\[ *[0-9.]+\] )?(?:(?:Memory cgroup out|Out) of memory: Kill|oom-kill:constraint)",
-    ),
+    "Linux 3 to 6: mm/oom_kill.c": (r"(?:\[ *[0-9.]+\] )?(?:.*[Oo]ut of memory: Kill|oom-kill:constraint)",),
     "Intel Fortran: libifcore": (r"forrtl: (?:severe|error) \([0-9]+\)",),
     "GCC 4 to 15: libgfortran/runtime, libstdc++": (
         "Program (?:received signal|terminated with signal) SIG|Fortran runtime error: |terminate called ",
@@ -92,7 +86,7 @@ TEXTS = {
         r"(?:free|malloc|realloc|munmap_chunk)\(\): |[^:]+: \S+:[0-9]+: [^`]+: Assertion `.+' failed",
     ),
     "nccl-tests 2: src/common.h": (
-        r"(?:\.\. )?[^\s:]+(?: pid [0-9]+)?: Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)\b",
+        r"(?:\.\. )?[^\s:]+(?: pid [0-9]+)?: Test (?:[A-Z]+ )?(?:failure|timeout)\b",
     ),
 }
 _LABEL = r"\s*+(?:[0-9]{1,7}: |\[[0-9]{1,7}\] |\[[^\]\s]{1,60},[0-9]{1,7}\]<stderr>: ?)?"
