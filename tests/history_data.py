@@ -65,9 +65,9 @@ def series_of(number: int) -> OpenSeries:
     return OpenSeries(name_of(number), f"{FIRST + timedelta(days=number)}", NEW_SERIES, {"campaign": "c"})
 
 
-def write_runs(folder: Path, number: int, latency: float = 1.5) -> OpenSeries:
+def write_runs(folder: Path, number: int, latency: float = 1.5, placement: str = "TCP") -> OpenSeries:
     """The open series of a campaign's folder: the runs of one case, with a plan."""
-    return _write(folder, series_of(number), [latency + 0.01, latency + 0.02], [number] * 2)
+    return _write(folder, series_of(number), [latency + 0.01, latency + 0.02], [number] * 2, placement)
 
 
 def write_ticks(folder: Path, latencies: Sequence[float]) -> OpenSeries:
@@ -75,7 +75,9 @@ def write_ticks(folder: Path, latencies: Sequence[float]) -> OpenSeries:
     return _write(folder, replace(series_of(0), kind=REPEATS), latencies, range(len(latencies)))
 
 
-def _write(folder: Path, series: OpenSeries, latencies: Sequence[float], days: Sequence[int]) -> OpenSeries:
+def _write(
+    folder: Path, series: OpenSeries, latencies: Sequence[float], days: Sequence[int], placement: str = "TCP"
+) -> OpenSeries:
     case = Case("here", "blue", "TCP", "latency")
     entries = []
     for repeat, (latency, number) in enumerate(zip(latencies, days, strict=True), start=1):
@@ -88,6 +90,8 @@ def _write(folder: Path, series: OpenSeries, latencies: Sequence[float], days: S
         result = folder / run_path(case, repeat, named) / "result"
         make.write_result(result, *lines, "node n1 microcode=0x2b", output=output)
     plan = PlanFile("c", ("here",), cases=(CaseEntry(case, "osu", "", None, None, DECLARED, tuple(entries)),))
+    named_now = replace(case, placement=placement)
+    plan = replace(plan, cases=(replace(plan.cases[0], case=named_now, kept_as=case),))
     (folder / FILE).write_text(plan_json(plan))
     write_series(folder, series)
     return series

@@ -91,6 +91,13 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert "refused: " in Store(tmp_path / "third/history").merge(there)[-1]
 
 
+def test_a_placement_with_another_name_and_the_same_declaration_keeps_its_curve(tmp_path: Path) -> None:
+    store = store_of(tmp_path, 2)
+    store.add(write_runs(tmp_path, 2, placement="TCP UCX_TLS=tcp"), tmp_path, Presentation())
+    [curve] = store.read(curves_of)
+    assert curve.key.placement == "TCP UCX_TLS=tcp" and len(curve.points) == 3
+
+
 # ---- the database
 
 

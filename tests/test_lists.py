@@ -98,6 +98,13 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     assert undescribed(again, tmp_path) == {}
 
 
+def test_each_value_of_a_variable_is_in_the_name(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, nodes="[2, 4]", placement=", environment: {UCX_TLS: [rc, ud], A: b}")
+    names = [case.case.placement for case in plan.cases]
+    assert names == ["X UCX_TLS=rc", "X UCX_TLS=ud", "X nodes=4 UCX_TLS=rc", "X nodes=4 UCX_TLS=ud"]
+    assert {case.kept.placement for case in plan.cases} == {"X"}
+
+
 LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
 
 

@@ -1,9 +1,9 @@
 """Variants: what a list in a definition makes of it, one for each of its values.
 
 A placement with ``nodes: [2, 4]`` is two: the first value keeps the name, the others state theirs (``IBV``
-and ``IBV nodes=4``). Declarations and folders have the name alone beside the value itself, so that no run
-depends on what else the list has, or on its order. A system with several MPI libraries is one for each of
-them (``cluster with openmpi5``), and so are its host groups.
+and ``IBV nodes=4``); of variables each value is stated. Declarations and folders have the name alone beside
+the value itself, so that no run depends on what else the list has, or on its order. A system with several MPI
+libraries is one for each of them (``cluster with openmpi5``), and so are its host groups.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # Keys that take a list: of numbers, and mappings of texts.
 NUMBERS = ("nodes", "ranks_per_node", "threads")
-MAPPINGS = ("environment", "parameters")
+ENVIRONMENT = "environment"
+MAPPINGS = (ENVIRONMENT, "parameters")
 OPTIONS = "launcher_options"  # by name
 MAX_VARIANTS = 1000
 
@@ -91,7 +92,7 @@ def _variant(item: Item, lists: list[ValueList], places: tuple[int, ...]) -> Ite
     for axis, place in zip(lists, places, strict=True):
         text, value = axis.values[place]
         variant = axis.changed(variant, value)
-        texts += [text] if place or axis.field in MAPPINGS else []  # plain, a variable would read as unset
+        texts += [text] if place or axis.field == ENVIRONMENT else []  # plain, a variable would read as unset
     name = " ".join(texts)
     return replace(variant, name=name, kept_as=item.name if name != item.name else "")
 

@@ -147,16 +147,28 @@ def curves_of(base: sqlite3.Connection) -> list[Curve]:
     places = {number: place for place, number in enumerate(ticks)}
     observations, names = _observations(base)
     curves = []
-    for number, *key in rows_in(base, "curves"):
-        values = sorted(values_in(base, number), key=lambda value: places[value[0]])
-        columns = dict(zip(CURVE, key, strict=True))
-        case = Case(*(columns[name] for name in ("system", "host_group", "placement", "benchmark")))
-        for state, of_state in _by_state(values, observations, names.get(case, {})).items():
+    of_curves = ((number, dict(zip(CURVE, key, strict=True))) for number, *key in rows_in(base, "curves"))
+    for renamed in grouped(of_curves, lambda curve: _as_declared(curve[1])).values():
+        found = (value for number, _ in renamed for value in values_in(base, number))
+        values = sorted(found, key=lambda value: places[value[0]])
+        columns, cases = renamed[-1][1], [_case(columns) for _, columns in renamed]
+        case, of_cases = cases[-1], {k: name for case in cases for k, name in names.get(case, {}).items()}
+        for state, of_state in _by_state(values, observations, of_cases).items():
             columns["placement"] = case.placement + state
             lower = observations[of_state[-1][3]].lower_is_better  # as the campaign file has it at last
             points = tuple(_points(of_state, ticks, observations))
             curves.append(Curve(CurveKey(**columns, lower_is_better=lower), points))
     return sorted(curves, key=_order)
+
+
+def _as_declared(columns: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What makes a curve; a placement that has another name now, but is declared as before, is the same."""
+    named = {**columns, "placement": "" if columns["declared"] else columns["placement"]}
+    return tuple(named.values())
+
+
+def _case(columns: Mapping[str, Any]) -> Case:
+    return Case(*(columns[name] for name in ("system", "host_group", "placement", "benchmark")))
 
 
 def _order(curve: Curve) -> list[tuple[bool, Any]]:
