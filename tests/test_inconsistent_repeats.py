@@ -13,7 +13,7 @@ from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import OTHER_FILES, UNLIKE, UNREAD_SETTING
+from mpicampaign.compare.findings import BY_FILES, UNLIKE, UNREAD_SETTING
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.show.sentences import note_text, reason
 
@@ -60,7 +60,7 @@ def of_rows(**metadata: dict[str, str]) -> dict[str, list[str]]:
         for run in make.case_runs(make.case(name), metadata=lambda _, facts=facts: facts)
     ]
     (table,) = compare(records).tables
-    kinds = (UNREAD_SETTING, OTHER_FILES)
+    kinds = (UNREAD_SETTING, BY_FILES)
     return {row.case.placement: [note_text(n) for n in row.notes if n.kind in kinds] for row in table.rows}
 
 
@@ -81,11 +81,14 @@ def test_settings_that_nothing_reads_tell_no_rows_apart() -> None:
 
 def test_rows_that_files_of_settings_steer_otherwise() -> None:
     site, cut = {"settings_files": "a.conf:x=1"}, {"settings_files": "a.conf:x=1 b.conf:y=2 b.conf:z=3"}
-    assert of_rows(A=site, B=cut, C={}) == {
-        "A": [],
-        "B": ["settings by files, unlike other rows: b.conf:y=2, b.conf:z=3"],
+    assert of_rows(A=site, B=cut, C={}, D={"settings_files": "a.conf:x=1"}) == {
+        "A": ["settings by files: a.conf:x=1"],
+        "B": ["settings by files: unlike other rows b.conf:y=2, b.conf:z=3"],
         "C": [],
+        "D": ["settings by files: a.conf:x=1"],
     }
+    for tuned in ("none", "tuning.dat:12ab"):
+        assert of_rows(A={"settings_files": tuned})["A"] == []
 
 
 def test_what_an_own_run_tells() -> None:

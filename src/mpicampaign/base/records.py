@@ -92,6 +92,7 @@ SETTINGS_FILES, UNREAD_SETTINGS = (
     "settings_files",
     "settings_unread",
 )  # what files set; variables that nobody read
+NO_SETTINGS = "none"
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
 MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mpicampaign.base.records import SETTINGS_FILES, UNREAD_SETTINGS
+from mpicampaign.base.records import NO_SETTINGS, SETTINGS_FILES, UNREAD_SETTINGS
 from mpicampaign.evidence.evidence import Evidence, below
 from mpicampaign.evidence.settings_files import settings_files
 from mpicampaign.mpis import asks_for, library_version, steers
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
-_NONE = "none"
 PROCESS = "process"  # of runs whose ranks recorded how they were started
 # Of the linker and the C library, but what launchers and this program extend.
 _RUNTIME = re.compile(r"GLIBC|MALLOC_|KMP_|LD_(?!LIBRARY_PATH|PRELOAD)")
@@ -54,7 +53,7 @@ def _files(evidence: Evidence) -> str:
     if of_ranks is None:
         return ""
     tokens = (token for files in of_ranks.values() for file in files for token in file.tokens)
-    return " ".join(sorted(set(tokens))) or _NONE
+    return " ".join(sorted(set(tokens))) or NO_SETTINGS
 
 
 def _unread(evidence: Evidence) -> str:
@@ -105,7 +104,7 @@ def of_import(facts: Mapping[str, str]) -> dict[str, str]:
     }
     if "command" in facts:  # with the script it is known which settings are absent
         steering = {name: value for name, value in below(facts, "environment.").items() if steers(name)}
-        common |= {"command": facts["command"], "modules": facts.get("modules", _NONE)}
+        common |= {"command": facts["command"], "modules": facts.get("modules", NO_SETTINGS)}
         common["settings"] = _settings(steering)
     return {key: value for key, value in common.items() if value}
 
@@ -117,4 +116,4 @@ def _first(facts: Mapping[str, str], *names: str) -> str | None:
 def _settings(variables: Mapping[str, str]) -> str:
     """Variables that steer the MPI library, as one token each."""
     chosen = [name for name in sorted(variables) if not _OWN.search(name)]
-    return " ".join(f"{name}={'_'.join(variables[name].split())}" for name in chosen) or _NONE
+    return " ".join(f"{name}={'_'.join(variables[name].split())}" for name in chosen) or NO_SETTINGS

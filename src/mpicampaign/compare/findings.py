@@ -46,7 +46,7 @@ STOPPED = "stopped"  # by its time limit, on a busy machine
 NOT_READ = "not_read"  # the patterns of the campaign file do not fit the output
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
 UNREAD_SETTING = "unread_setting"  # that tells a row from another
-OTHER_FILES = "other_files"  # of settings than in other rows
+BY_FILES = "by_files"  # what files of settings set
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
 OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
@@ -67,7 +67,7 @@ KINDS: tuple[str, ...] = (
         SPREAD,
         UNLIKE,
         UNREAD_SETTING,
-        OTHER_FILES,
+        BY_FILES,
         SHORTENED,
         CHOSEN,
         SHARING,

@@ -1,6 +1,6 @@
-"""Rows of a table that settings tell apart though nothing reads them, and rows that files of settings differ.
+"""Rows that settings tell apart though nothing reads them, and what files of settings set in a row.
 
-Both are found between rows of one MPI library on one host group; evidence of earlier releases finds nothing.
+Rows of one MPI library on one host group are compared; evidence of earlier releases shows nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CHOSEN_TRANSPORT, MPI_LIBRARY, SETTINGS_FILES, UNREAD_SETTINGS
-from mpicampaign.compare.findings import OTHER_FILES, UNREAD_SETTING, Note, Recorded
+from mpicampaign.base.records import (
+    CHOSEN_TRANSPORT,
+    MPI_LIBRARY,
+    NO_SETTINGS,
+    SETTINGS_FILES,
+    UNREAD_SETTINGS,
+)
+from mpicampaign.compare.findings import BY_FILES, UNREAD_SETTING, Note, Recorded
 from mpicampaign.compare.rows import Row
 
 _EVIDENCE = (MPI_LIBRARY, CHOSEN_TRANSPORT, SETTINGS_FILES, "binding", "process")
@@ -18,10 +24,10 @@ _MOST = 3  # settings that a note shows of a file
 
 
 def with_settings_notes(rows: Sequence[Row]) -> list[Row]:
-    """The rows, with notes on those that only unread settings tell apart, or that other files steer."""
+    """The rows, with notes on those that only unread settings tell apart, or that files steer."""
     notes: dict[int, list[Note]] = {}
     for alike in grouped((row for row in rows if row.curves), _place).values():
-        for row in alike if len(alike) > 1 else ():
+        for row in alike:
             notes[id(row)] = [*_unread(row, alike), *_files(row, alike)]
     return [replace(row, notes=(*row.notes, *notes[id(row)])) if notes.get(id(row)) else row for row in rows]
 
@@ -62,9 +68,13 @@ def _evidence(row: Row) -> tuple[frozenset[str], ...]:
 
 
 def _files(row: Row, rows: Iterable[Row]) -> Iterator[Note]:
-    """What files of settings set in this row alone; where a row did not record it, nothing is known."""
+    """What files of settings set; where it is more than in other rows, that alone."""
     recorded = [other for other in rows if all(SETTINGS_FILES in run.metadata for run, _ in other.curves)]
     common = set.intersection(*(_of(other, SETTINGS_FILES) for other in recorded)) if recorded else set()
-    if row in recorded and (only := sorted(_of(row, SETTINGS_FILES) - common)):
-        more = f" and {len(only) - _MOST} more" if len(only) > _MOST else ""
-        yield Recorded(kind=OTHER_FILES, reason=", ".join(only[:_MOST]) + more)
+    mine = _of(row, SETTINGS_FILES) - {NO_SETTINGS}
+    only = sorted(mine - common) if row in recorded else []
+    # the tuning that comes with a library is no setting, unless it differs
+    if shown := only or sorted(token for token in mine if "=" in token):
+        more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
+        unlike = "unlike other rows " if only else ""
+        yield Recorded(kind=BY_FILES, reason=f"{unlike}{', '.join(shown[:_MOST])}{more}")

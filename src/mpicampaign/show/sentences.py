@@ -39,7 +39,7 @@ KIND_NAMES = {
     findings.NOT_CONVERGED: "not converged",
     findings.UNLIKE: "different setups",
     findings.UNREAD_SETTING: "not read by this library",
-    findings.OTHER_FILES: "settings by files, unlike other rows",
+    findings.BY_FILES: "settings by files",
     findings.SHORTENED: "shortened by its budget",
     findings.CHOSEN: "the library chose",
     findings.SHARING: "oversubscribed",
