@@ -14,12 +14,13 @@ from pathlib import Path
 import build_records as make
 import pytest
 import stfc_runs
-from history_data import FIRST, name_of, store_of
+from history_data import FIRST, name_of, series_of, store_of
 from test_command_line import CAMPAIGN
 
 from mpicampaign.base.expectation import Against, Limit
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import FILE, PlanFile, plan_json
+from mpicampaign.base.presentation import Presentation
 from mpicampaign.base.records import (
     IMPORTED_FROM,
     MERGED_FROM,
@@ -34,6 +35,8 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import Row
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
+from mpicampaign.history.series import write_series
+from mpicampaign.history.store import Store
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.questions.limits.find import UNDECIDED, judge
 from mpicampaign.questions.limits.say import judged_text
@@ -285,7 +288,6 @@ def test_two_folders_and_two_dates(
     assert "no such file or campaign, and no date or series" in capsys.readouterr().err
 
 
-LATENCY = Case("here", "blue", "TCP", "latency")
 DEFINITION = """\
 campaign: mine
 repeats: 4
@@ -308,9 +310,8 @@ def described(folder: Path, arguments: str) -> PlanFile:
 def defined(folder: Path, arguments: str, latency: float, day: int, program: str = "a" * 12) -> PlanFile:
     """Four runs of a definition on disk, and its plan, which is not written."""
     plan = described(folder, arguments)
-    [entry] = plan.cases
-    for planned in entry.runs:
-        run = folder / run_path(LATENCY, planned.repeat, planned.identity)
+    for entry, planned in ((of_case, run) for of_case in plan.cases for run in of_case.runs):
+        run = folder / run_path(entry.case, planned.repeat, planned.identity)
         lines = [f"job started=2026-11-{day:02d}T0{planned.repeat}:00:00Z", "job exit_status=0"]
         output = make.OSU_OUTPUT.replace("0.50", f"{latency + planned.repeat / 100:.2f}")
         make.write_result(run / "result", *lines, f"job program_sha256={program}", output=output)
@@ -348,7 +349,8 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
         and "list in `parameters`" in said
         and "A,B" not in said
     )
-    assert "on disk, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
+    assert "are known, too: mpicampaign compare 2026-11-01T01:00:00Z mine.yaml" in said
+    assert "4 runs, the first one at 2026-11-02T01:00:00Z, the last one at 2026-11-02T04:00:00Z: here" in said
     assert "arguments: -i1 → -i3" in compared("2026-11-01", "mine.yaml")[1]
     assert compared("mine")[1] == said
     described(folder, "-i4")  # edited, and not planned since
@@ -375,3 +377,40 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
     assert status == 0 and "another program or library" in said and " 0.669 apart" in said
     assert "run mine.yaml --again A,B" in said
     assert "build of the program bbbbbbbbbbbb aaaaaaaaaaaa" in said
+
+
+def test_runs_of_one_definition_in_several_series_are_put_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run each night, four by one definition, four by another; then one case is not run again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
+    nightly = DEFINITION.replace("repeats: 4", "repeats: 1").replace("nts: TCP,", "nts: [TCP, SHM],")
+    shm = "SHM: {nodes: 1, ranks_per_node: 4, transport: shm}"
+    nightly = nightly.replace("placements: {", f"placements: {{{shm}, ")
+    monkeypatch.setitem(globals(), "DEFINITION", nightly)
+    folder = tmp_path / "results/mine"
+
+    def compared(*options: str) -> str:
+        assert main(["compare", "mine.yaml", *options]) == 0
+        return capsys.readouterr().out
+
+    for night in range(1, 9):
+        plan = defined(folder, "-i1" if night < 5 else "-i2", float(night), day=night)
+        (folder / FILE).write_text(plan_json(plan))
+        if night > 4:
+            shutil.rmtree(folder / "runs/blue/SHM")
+        if night == 3:
+            said = " ".join(compared().split())
+            assert "'mpicampaign history mine.yaml' looks for changes in all 6 runs that count" in said
+        if night < 8:
+            write_series(folder, series_of(night))
+            Store(folder / "history").add(series_of(night), folder, Presentation())
+            shutil.rmtree(folder / "runs")
+            (folder / "series.json").unlink()
+    said = " ".join(compared().split())
+    assert "arguments: -i1 → -i2, 8 runs, the first one at 2026-11-01T01:00:00Z, the last one at" in said
+    not_again = said.partition("Not run again")[2]
+    assert "'mpicampaign run mine.yaml' makes them. here/blue SHM latency" in not_again
+    [line, *_] = csv.DictReader(compared("--format", "csv").splitlines())
+    assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,19 +17,17 @@ from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import MISSING, SETTINGS_FILES
-from mpicampaign.base.selection import variant_names
-from mpicampaign.base.text import listed
+from mpicampaign.base.text import counted, listed
 from mpicampaign.cli.campaign_argument import CAMPAIGN, file_of_results, is_campaign_file, results_named
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
-    from mpicampaign.base.records import Record
     from mpicampaign.collect.undescribed import EarlierRuns
-    from mpicampaign.history.curves import Curve
     from mpicampaign.history.store import Store
-    from mpicampaign.questions.two_sides.find import Both, Side, TwoSides
+    from mpicampaign.questions.two_sides.find import Side, TwoSides
+    from mpicampaign.questions.two_sides.say import Past
 
 EXAMPLES = (
     (
@@ -95,20 +93,38 @@ def run(options: argparse.Namespace) -> int:
     observed = OBSERVED | {SETTINGS_FILES: SETTINGS_FILES}
     names = NAMES | {SETTINGS_FILES: "settings files"}
     sides = two_sides(before.side, after.side, after.sizes, observed, names)
-    known = dict(_of_history(sides, before, after))
+    known = _known_changes(sides, before, after)
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):
-        content = chosen.write(
-            two_sides_data(sides, known), after.folder.name if after.folder else after.side.name
-        )
+        name = after.folder.name if after.folder else after.side.name
+        content = chosen.write(two_sides_data(sides, known), name)
     else:
-        file = file_of_results(before.folder) if before.folder else ""
-        document = two_sides_document(
-            sides, known, definitions=before.definitions, older=before.older, campaign=file
-        )
-        content = chosen.write(document).encode()
+        content = chosen.write(two_sides_document(sides, known, past=_past(sides, before, after))).encode()
     write_table(content, options.output, options.format)
     return DONE
+
+
+def _known_changes(sides: TwoSides, before: _Source, after: _Source) -> dict[int, str]:
+    """What the history knows of the values, by number, where both sides are series of one campaign."""
+    from mpicampaign.history.before import known_changes
+    from mpicampaign.history.series import is_name
+    from mpicampaign.questions.history.say import day, with_text
+
+    folder, names = before.folder, (before.series, after.series)
+    if folder is None or folder != after.folder or not all(map(is_name, names)):
+        return {}
+    changes = known_changes(sides, *names, folder)
+    return {n: f"real: changed on {day(time)}, {with_text(causes)}" for n, time, causes in changes}
+
+
+def _past(sides: TwoSides, before: _Source, after: _Source) -> Past:
+    from mpicampaign.questions.two_sides.say import Past
+
+    if before.folder is None:
+        return Past()
+    few = before.folder == after.folder and any(both.few for both in sides.both)
+    elsewhere = _in_history(before.folder) if few and not before.definitions else ""
+    return Past(file_of_results(before.folder), before.definitions, before.older, elsewhere)
 
 
 def _beside_public(options: argparse.Namespace) -> int:
@@ -218,6 +234,8 @@ def _present_plan(folder: Path) -> PlanFile:
 
 def _before_and_now(text: str) -> tuple[_Source, _Source]:
     """Earlier definitions of a campaign beside its results now; without any its last finished series."""
+    from mpicampaign.collect.undescribed import numbered
+    from mpicampaign.history.before import definitions_of
     from mpicampaign.questions.two_sides.find import Side
 
     folder = results_named(text) or Path(text)
@@ -226,16 +244,19 @@ def _before_and_now(text: str) -> tuple[_Source, _Source]:
         raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
     plan = _present_plan(folder)
     now = _now("now", folder, plan)
-    if before := _definitions(folder, plan, now.side.records):
+    definitions = definitions_of(plan, folder, now.side.records)
+    if before := _defined_before(folder, definitions.earlier):
         cases = {record.case for record in before.side.records}
-        after = [record for record in now.side.records if record.case in cases]
-        if all(record.status == MISSING for record in after):
+        here = [run for run in now.side.records if run.case in cases and run.status != MISSING]
+        more = [run for run in definitions.present if run.case in cases]
+        if not (here or more):
             raise _without_runs(before)
-        return before, replace(now, side=Side("now", after))
+        return before, replace(now, side=Side("now", numbered([*here, *more]) if more else here))
     if names := [name for name in _store(folder).names() if name != now.series]:
         return _of_series(folder, names[-1], names[-1]), now
     message = "nothing on disk is of an earlier definition, and no series is finished"
-    raise UserError(Problem(message, str(folder), hint=_known(folder)))
+    hint = "; ".join(filter(None, [_in_history(folder), _known(folder)]))
+    raise UserError(Problem(message, str(folder), hint=hint))
 
 
 def _without_runs(before: _Source) -> UserError:
@@ -246,12 +267,10 @@ def _without_runs(before: _Source) -> UserError:
     return UserError(Problem(message, file, hint=f"'mpicampaign run {shlex.quote(file)}' makes them"))
 
 
-def _definitions(folder: Path, plan: PlanFile, now: Sequence[Record], last: str = "") -> _Source | None:
+def _defined_before(folder: Path, earlier: Sequence[EarlierRuns], last: str = "") -> _Source | None:
     """Of each case the newest earlier definition; ``last``: that had begun by this day or time (UTC)."""
-    from mpicampaign.collect.undescribed import earlier_runs
     from mpicampaign.questions.two_sides.find import Side
 
-    earlier = earlier_runs(plan, folder, now)
     begun = [runs for runs in earlier if not last or runs.began[: len(last)] <= last]
     newest = [of_case[0] for of_case in grouped(begun, lambda runs: runs.case).values()]
     records = [record for runs in newest for record in runs.records]
@@ -260,12 +279,26 @@ def _definitions(folder: Path, plan: PlanFile, now: Sequence[Record], last: str 
     return _Source(side, folder=folder, definitions=newest, older=older) if newest else None
 
 
+def _in_history(folder: Path) -> str:
+    """The series of one definition, in which another command looks for changes; empty without a history."""
+    from mpicampaign.history.overview import overview
+
+    try:
+        series, file = overview(folder).series, shlex.quote(file_of_results(folder))
+    except UserError:  # there is none
+        return ""
+    runs = counted(sum(entry.counted for entry in series), "run")
+    days = " to ".join(dict.fromkeys(entry.began[:10] for entry in (series[0], series[-1])))
+    return f"'mpicampaign history {file}' looks for changes in all {runs} that count, of {days}"
+
+
 # ---- before, by a date or series
 
 
 def _then(text: str, campaign: str) -> _Source:
     """The series of a name, or the last one that had begun by a day or time (UTC), or definitions then."""
     from mpicampaign.collect.campaign import collect_all
+    from mpicampaign.history.before import definitions_of
     from mpicampaign.history.series import is_name, read_series
 
     if not (_DATE.fullmatch(text) or is_name(text)):
@@ -282,7 +315,8 @@ def _then(text: str, campaign: str) -> _Source:
     if chosen:
         return _of_series(folder, chosen, text)
     plan = _present_plan(folder)
-    if not is_name(text) and (then := _definitions(folder, plan, collect_all(folder, plan), text)):
+    earlier = [] if is_name(text) else definitions_of(plan, folder, collect_all(folder, plan)).earlier
+    if then := _defined_before(folder, earlier, text):
         return then
     raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
 
@@ -322,47 +356,3 @@ def _folders() -> str:
     names = sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"campaigns in {there}: {', '.join(names[:_MOST_NAMED]) or 'none'}{more}"
-
-
-# ---- what the history knows
-
-
-def _of_history(sides: TwoSides, then: _Source, now: _Source) -> Iterator[tuple[int, str]]:
-    """Which values the history knows to have changed between the two series, and since when."""
-    from mpicampaign.history.series import is_name
-
-    before, after, folder = then.series, now.series, then.folder
-    if folder is None or folder != now.folder or not (is_name(before) and is_name(after)):
-        return
-    from mpicampaign.history.overview import overview
-    from mpicampaign.questions.history.say import day, with_text
-
-    curves = grouped(overview(folder).curves, _key)
-    for number, both in enumerate(sides.both):
-        for curve in () if both.sizes else curves.get(_key_of(both), ()):
-            changes = [change for change in curve.changes if before < _series(curve, change.index) <= after]
-            if changes and _holds(curve, after, both.after.values):
-                point = curve.points[changes[-1].index]
-                yield number, f"real: changed on {day(point.time)}, {with_text(changes[-1].causes)}"
-
-
-def _series(curve: Curve, index: int) -> str:
-    return curve.points[index].tick.partition("/")[0]
-
-
-def _holds(curve: Curve, series: str, values: Sequence[float]) -> bool:
-    """Whether the values are of this curve: states of a machine have one each, named by the whole history."""
-    points = (point.value for index, point in enumerate(curve.points) if _series(curve, index) == series)
-    return any(min(values) <= value <= max(values) for value in points)
-
-
-def _key(curve: Curve) -> tuple[object, ...]:
-    key = curve.key
-    place = key.system, key.host_group, variant_names(key.placement)[1], key.benchmark
-    return (*place, key.label, key.ranks, key.metric, key.size)
-
-
-def _key_of(both: Both) -> tuple[object, ...]:
-    case = both.row.case
-    place = case.system, case.host_group, variant_names(case.placement)[1], case.benchmark
-    return (*place, both.row.label, both.row.ranks, both.metric.name, both.metric.size)

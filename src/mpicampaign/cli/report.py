@@ -30,6 +30,7 @@ EXAMPLES = (
     ("mpicampaign report --map import.yaml", "of imported outputs"),
     ("mpicampaign report mine.yaml --by infiniband", "host groups grouped by this attribute"),
     ("mpicampaign report mine.yaml --figures pdf", "figures for a paper, too"),
+    ("mpicampaign report mine.yaml && mpicampaign tables mine.yaml --answers --format csv", "also as data"),
 )
 
 

@@ -29,6 +29,7 @@ EXAMPLES = (
         "mpicampaign run mine.yaml --placement TCP,SHM-1 --repeat 1-3",
         "only these runs; the others stay as they are",
     ),
+    ("mpicampaign run mine.yaml && mpicampaign tables mine.yaml --each-run --format csv", "also as data"),
     ("mpicampaign run site.yaml", "on a login node: submits the runs, and waits for them"),
     (
         "mpicampaign run machine.yaml --only n037",

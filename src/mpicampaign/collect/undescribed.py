@@ -45,8 +45,8 @@ class _Result(NamedTuple):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """What differs from the case now."""
-        return tuple(differences(self.declared, self.entry.declared)) if self.entry else ()
+        """What differs from the case now; that there is none."""
+        return tuple(differences(self.declared, self.entry.declared)) if self.entry else (NO_CASE,)
 
 
 def _results(plan: PlanFile, folder: Path, runs: str) -> Iterator[_Result]:
@@ -95,9 +95,7 @@ def _reason(result: _Result) -> str:
     """Why it is not in the plan; empty where it is under an earlier name, such as that of a merged bundle."""
     if not result.declared:
         return "made by an earlier version of this program, which identified a run by the text of its script"
-    if result.entry is None:
-        return NO_CASE
-    if result.changed:
+    if result.changed or result.entry is None:
         return "; ".join(result.changed)
     planned = {run.repeat for run in result.entry.runs}
     beyond = f"repeat {result.repeat}: the campaign has {len(planned)} repeats"
@@ -144,7 +142,7 @@ def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[Ea
         result
         for pattern in (_RUNS, _SET_ASIDE)
         for result in _results(plan, folder, pattern)
-        if (result.changed or pattern is _SET_ASIDE or not result.entry)
+        if (result.changed or pattern is _SET_ASIDE)
         and result.declared.get("suite") in SUITES
         and not (result.entry and result.entry.each)
     ]
@@ -155,7 +153,7 @@ def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[Ea
         lambda pair: (pair[0].case, pair[1], tuple(software_of(pair[0]).items())),
     )
     earlier = [
-        EarlierRuns(case, changed, _numbered(record for record, _ in pairs))
+        EarlierRuns(case, changed, numbered(record for record, _ in pairs))
         for (case, changed, _), pairs in of_definitions.items()
     ]
     return sorted(earlier, key=lambda runs: runs.began, reverse=True)
@@ -174,7 +172,7 @@ def _record(plan: PlanFile, folder: Path, result: _Result) -> Record:
     )
 
 
-def _numbered(records: Iterable[Record]) -> tuple[Record, ...]:
-    """In the order of time: what was set aside twice has the same number of repeat."""
+def numbered(records: Iterable[Record]) -> tuple[Record, ...]:
+    """In the order of time: those set aside twice, or of several series, have the same number of repeat."""
     in_time = sorted(records, key=lambda record: record.started)
     return tuple(replace(record, repeat=number) for number, record in enumerate(in_time, 1))

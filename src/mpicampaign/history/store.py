@@ -15,12 +15,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import copy_whole, whole
 from mpicampaign.base.plan_file import FILE as PLAN_FILE
-from mpicampaign.base.plan_file import plan_from
+from mpicampaign.base.plan_file import PlanFile, plan_from
 from mpicampaign.base.presentation import Presentation
 from mpicampaign.base.records import RECORDS, Header, Record, records_from, write_records
 from mpicampaign.base.yaml_lines import printable
@@ -218,7 +218,12 @@ class Store:
         UserError
             when there is no such series, or its pack is damaged.
         """
-        return self._checked(name, lambda _: self._unpacked(name)[1])
+        return self.contents(name)[0]
+
+    def contents(self, name: str) -> tuple[list[Record], PlanFile]:
+        """The records of a series, and the plan that they are of; raises as `records`."""
+        _, records, plan, _ = self._checked(name, lambda _: self._unpacked(name))
+        return records, plan
 
     def _checked(self, name: str, look: Callable[[Path], T]) -> T:
         path = self.pack(name)
@@ -232,7 +237,7 @@ class Store:
             problem = Problem(f"this pack is damaged: {error}", str(path), hint=self.problems[-1])
             raise UserError(problem) from None
 
-    def _unpacked(self, name: str) -> tuple[Header, list[Record], Any, OpenSeries]:
+    def _unpacked(self, name: str) -> tuple[Header, list[Record], PlanFile, OpenSeries]:
         series_file = f"{CAMPAIGN_FILES}/{SERIES_FILE}"
         files = _members(self.pack(name), {RECORDS, PLAN_FILE, series_file})
         header, records = records_from(files[RECORDS], f"{name}: {RECORDS}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.text import visible
+from mpicampaign.base.text import counted, visible
+from mpicampaign.collect.undescribed import NO_CASE
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
@@ -33,29 +34,33 @@ _UNTESTED = (
 )
 
 
+class Past(NamedTuple):
+    """Of two sides of one campaign.
+
+    ``file``: the campaign file. ``definitions``, ``older``: earlier ones that the runs before are of, and
+    others beside them. ``elsewhere``: what looks for changes in more than these two.
+    """
+
+    file: str = ""
+    definitions: Sequence[EarlierRuns] = ()
+    older: Sequence[EarlierRuns] = ()
+    elsewhere: str = ""
+
+
+NO_PAST = Past()
+
+
 def two_sides_document(
-    sides: TwoSides,
-    known: Mapping[int, str],
-    view: View = DEFAULT,
-    *,
-    definitions: Sequence[EarlierRuns] = (),
-    older: Sequence[EarlierRuns] = (),
-    campaign: str = "",
+    sides: TwoSides, known: Mapping[int, str], view: View = DEFAULT, past: Past = NO_PAST
 ) -> list[Node]:
     """What differs, then each metric of each case, then what was defined and recorded, what one side lacks.
 
-    Parameters
-    ----------
-    known : what the history says of a metric, by its number in ``sides.both``
-    definitions, older : earlier ones that the runs before are of, and those that are on disk beside them
-    campaign : the file, where both sides are of one campaign
+    ``known``: what the history says of a metric, by its number in ``sides.both``.
     """
     names = visible(sides.before.name), visible(sides.after.name)
-    nodes: list[Node] = [
-        Heading(f"{names[1]} against {names[0]}", 1),
-        Paragraph(lead(sides, known, campaign, definitions)),
-    ]
-    nodes += [*_definition_nodes(definitions, older, campaign)] if definitions else []
+    nodes: list[Node] = [Heading(f"{names[1]} against {names[0]}", 1), Paragraph(lead(sides, known, past))]
+    nodes += [Paragraph(f"{visible(past.elsewhere)}.")] if past.elsewhere else []
+    nodes += [*_definition_nodes(past)] if past.definitions else []
     if sides.both:
         legend = _legend(sides)
         nodes += [_grid(sides, known, names, view), *([Paragraph(legend, "legend")] if legend else [])]
@@ -65,28 +70,39 @@ def two_sides_document(
     if sides.recorded:
         recorded = tuple((name, visible(before), visible(after)) for name, before, after in sides.recorded)
         nodes += [Heading("Recorded as different"), Grid("", 1, ("", *names), recorded, remarks=2)]
-    for name, cases in zip(names, sides.only, strict=True):
+    not_again = {str(runs.case) for runs in past.definitions if runs.changed != (NO_CASE,)}
+    if lacking := tuple(case for case in sides.only[0] if case in not_again):
+        command = visible(f"mpicampaign run {shlex.quote(past.file)}")
+        text = f"The present definition of these has no run yet; '{command}' makes them."
+        nodes += [Heading("Not run again"), Paragraph(text), Items(tuple(map(visible, lacking)))]
+    others = [case for case in sides.only[0] if case not in lacking], sides.only[1]
+    for name, cases in zip(names, others, strict=True):
         if cases:
             nodes += [Heading(f"Only in {name}"), Items(tuple(map(visible, cases)))]
     return nodes
 
 
-def _definition_nodes(
-    definitions: Sequence[EarlierRuns], older: Sequence[EarlierRuns], campaign: str
-) -> Iterator[Node]:
+def _definition_nodes(past: Past) -> Iterator[Node]:
     """What each case was before, and the times of definitions before that."""
-    texts = grouped(definitions, lambda runs: ("; ".join(runs.changed) or _SAME_FILE, runs.began))
+    texts = grouped(past.definitions, lambda runs: ("; ".join(runs.changed) or _SAME_FILE, runs.began))
     yield Heading("Defined before")
     yield Items(
         tuple(
-            visible(f"{what}, first run at {time or 'an unknown time'}: {_cases(runs)}")
-            for (what, time), runs in texts.items()
+            visible(f"{what}, {_times(time, runs)}: {_cases(runs)}") for (what, time), runs in texts.items()
         )
     )
-    if times := sorted({runs.began for runs in older}):
-        command = f"mpicampaign compare {times[-1]} {shlex.quote(campaign)}"
-        text = f"Older definitions, of {', '.join(times[-_NAMED:])}, are on disk, too: {command}"
+    if times := sorted({runs.began for runs in past.older}):
+        command = f"mpicampaign compare {times[-1]} {shlex.quote(past.file)}"
+        text = f"Older definitions, of {', '.join(times[-_NAMED:])}, are known, too: {command}"
         yield Paragraph(visible(text))
+
+
+def _times(began: str, definitions: Sequence[EarlierRuns]) -> str:
+    """``8 runs, the first one at 2026-11-01T04:00:00Z, the last one at 2026-11-04T04:00:00Z``."""
+    records = [record for runs in definitions for record in runs.records]
+    last = max((record.started for record in records), default="")
+    ends = f"the first one at {began or 'an unknown time'}"
+    return f"{counted(len(records), 'run')}, {ends}" + (f", the last one at {last}" if last > began else "")
 
 
 def _cases(definitions: Sequence[EarlierRuns]) -> str:
@@ -122,13 +138,11 @@ def _legend(sides: TwoSides) -> str:
     )
 
 
-def lead(
-    sides: TwoSides, known: Mapping[int, str], campaign: str = "", definitions: Sequence[EarlierRuns] = ()
-) -> str:
+def lead(sides: TwoSides, known: Mapping[int, str], past: Past = NO_PAST) -> str:
     """``3 of 40 values differ``, and what that rests on; see `two_sides_document`."""
     every = len(sides.both)
     if not every:
-        makes = f" 'mpicampaign run {shlex.quote(campaign)}' makes those of now." if campaign else ""
+        makes = f" 'mpicampaign run {shlex.quote(past.file)}' makes those of now." if past.file else ""
         return f"No case has values that count on both sides.{visible(makes)}"
     tested = [one for one in sides.both if one.p is not None]
     untested = [one for one in sides.both if one.p is None and not one.few]
@@ -145,9 +159,7 @@ def lead(
         parts.append(f"{few} of {every} {have} fewer than {FEWEST} repeats a side, {_FEW}")
     if known:
         parts.append(f"the history shows a change between the two in {len(known)}")
-    return " ".join(
-        [f"{'; '.join(parts)}.", *_reservations(sides, untested, _decides(definitions, campaign))]
-    )
+    return " ".join([f"{'; '.join(parts)}.", *_reservations(sides, untested, _decides(past))])
 
 
 def _furthest(of: Sequence[Both]) -> str:
@@ -173,12 +185,12 @@ def _reservations(sides: TwoSides, untested: Sequence[Both], decides: str) -> It
         yield "The two always ran in the same order: what the order does would look the same."
 
 
-def _decides(definitions: Sequence[EarlierRuns], campaign: str) -> str:
+def _decides(past: Past) -> str:
     """How to measure both sides of one campaign in turn; empty where they are not of one."""
-    if any(text.startswith(_OF_BENCHMARK) for runs in definitions for text in runs.changed):
+    if any(text.startswith(_OF_BENCHMARK) for runs in past.definitions for text in runs.changed):
         return "both values as a list in `parameters` of the benchmark, in a matrix entry with `blocks`"
-    command = visible(f"mpicampaign run {shlex.quote(campaign)} --again A,B")
-    return f"both as placements or MPI libraries A and B of one file, and '{command}'" if campaign else ""
+    command = visible(f"mpicampaign run {shlex.quote(past.file)} --again A,B")
+    return f"both as placements or MPI libraries A and B of one file, and '{command}'" if past.file else ""
 
 
 def _name(row: Row) -> str:
