@@ -97,6 +97,13 @@ such a variable in the environment of the job: **contradicted; cannot be seen wh
   = test_launched.test_one_altered_value_contradicts
 such a variable, with MVAPICH2, Platform MPI, or a library of the campaign file's: **cannot be seen**
   = test_launched.test_libraries_of_known_launchers_are_judged
+a settings file in the user's home that steers MPI: **contradicted; options of a launcher: unverified**
+  = test_two_libraries.test_a_file_in_the_home_that_steers_open_mpi
+a settings file beside the library or in /etc: **verified, and named; contradicted if it overrides the claim**
+  = test_launched.test_a_file_of_overrides_wins_over_the_claim
+a settings file that a library opens otherwise than by open() and fopen(): **cannot be seen**
+another value of a variable that nothing reads, in a sweep: **named**
+  = test_inconsistent_repeats.test_settings_that_nothing_reads_tell_no_rows_apart
 a preloaded library that neither the program nor the campaign asks for: **unverified; named where modules or
   the campaign set LD_PRELOAD**
   = test_launcher_lies.test_what_a_launcher_changes_is_seen

@@ -79,28 +79,30 @@ def settings_file_findings(evidence: Evidence, claimed: Mapping[str, str]) -> It
     )
     for rank, files in of_ranks.items():
         for file in files:
-            if wrong := _wrong(evidence.claim.get("mpi", ""), file, claimed):
+            if wrong := _wrong(evidence, file, claimed):
                 outcome, why = wrong
                 yield Finding(KIND, outcome, f"rank {rank}: {file.reader} read {file.path}, {why}")
                 return
     yield Finding(KIND, SUPPORTS, ", ".join(read) or "none sets anything")
 
 
-def _wrong(mpi: str, file: SettingsFile, claimed: Mapping[str, str]) -> tuple[str, str] | None:
+def _wrong(evidence: Evidence, file: SettingsFile, claimed: Mapping[str, str]) -> tuple[str, str] | None:
     """Outcome and reason of a file that steers beside the claim; None where the claim accounts for it."""
     if any(file.path.removeprefix("~") in value for value in claimed.values()):
         return None  # a variable of the claim names it
+    mpi, asking = evidence.claim.get("mpi", ""), "campaign" if "declared" in evidence.claim else "command"
     for at, line, setting in file.settings:
         if setting is None and file.whose == USER:
-            return LACKS, f"line {at}: {line!r} is not in the campaign"
+            return LACKS, f"line {at}: {line!r} is not in the {asking}"
         if setting is None or not steers_library(mpi, setting.variable):
             continue
         name, value, overrides = setting
         if overrides and claimed.get(name, value) != value:
             return CONTRADICTS, f"line {at}: {name} is {value}, claimed: {claimed[name]}"
         if file.whose == USER and name not in claimed:
-            way = f"give {name} under environment:, or remove the line"
-            return CONTRADICTS, f"line {at}: {line!r}, which the campaign does not set ({way})"
+            way = f"give {name} under environment:" if asking == "campaign" else f"set {name}"
+            why = f"which the {asking} does not set ({way}, or remove the line)"
+            return CONTRADICTS, f"line {at}: {line!r}, {why}"
     if file.whose == USER and (file.total is None or file.total > len(file.lines)):
         return LACKS, "whose settings were not all recorded, and no variable of the claim names it"
     return None
