@@ -47,6 +47,13 @@ if TYPE_CHECKING:
 
 GIGA = 1e9
 MIXED_PRECISION = "HPL-MxP"
+FLOP_RATES = {
+    "flops": ColumnMetric("flop rate", FLOPS, headline=True),
+    "hpl_flops_per_process": ColumnMetric("flop rate per process", FLOPS),
+    "mxp_flops_per_process": ColumnMetric("flop rate per process", FLOPS),  # no share of the peak
+    "hpl_peak": ColumnMetric("fraction of peak, an estimate", FRACTION),
+    "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
+}
 _OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")
 
 
@@ -232,16 +239,16 @@ class RowLayout(NamedTuple):
 
 @dataclass(slots=True)
 class HplRow:
-    """Matrix order, block size, process grid, time (s) and rate (Gflop/s = 10^9 flop/s)."""
+    """Matrix order, block size, process grid, time (s; 0: unknown) and rate (Gflop/s = 10^9 flop/s)."""
 
     line: int
-    variant: str
-    order: int
-    block: int
-    grid: tuple[int, int]
-    time: float
-    gflops: float
-    build: _Build
+    variant: str = ""
+    order: int = 0
+    block: int = 0
+    grid: tuple[int, int] = (0, 0)
+    time: float = 0.0
+    gflops: float = 0.0
+    build: _Build = _USUAL
     passed: int = 0  # residual checks below it
     fault: str = ""  # of one that did not pass
 
@@ -502,7 +509,7 @@ def _parse(text: str) -> ParsedOutput:
     said = [line for line, numbers in reader.adjusted.items() if numbers & changed or _ADJUSTED.search(line)]
     metadata |= {"adjusted": "; ".join(said)} if said else {}
     name = MIXED_PRECISION if reader.mixed else "HPL"
-    series = _series(name, proven, _listed_alike(reader) if lacks else Counter())
+    series = series_of(name, proven, _listed_alike(reader) if lacks else None)
     return ParsedOutput(reader.version, metadata, tuple(series), lacks)
 
 
@@ -558,9 +565,9 @@ def _listed_alike(reader: _HplReader) -> Counter[str]:
     return number
 
 
-def _series(name: str, rows: list[HplRow], alike: Counter[str]) -> Iterator[Series]:
-    """``alike``: of a cut output, whose rows are named as in a whole one."""
-    alike |= Counter(str(row.qualifiers) for row in rows)
+def series_of(name: str, rows: list[HplRow], alike: Counter[str] | None = None) -> Iterator[Series]:
+    """A series for each row; ``alike``: of a cut output, whose rows are named as in a whole one."""
+    alike = (alike or Counter()) | Counter(str(row.qualifiers) for row in rows)
     seen: Counter[str] = Counter()
     for row in rows:
         ranks, qualifiers = row.grid[0] * row.grid[1], row.qualifiers
@@ -571,7 +578,7 @@ def _series(name: str, rows: list[HplRow], alike: Counter[str]) -> Iterator[Seri
             qualifiers["table"] = str(seen[key])
         columns: dict[str, list[float | None]] = {
             "flops": [row.gflops * GIGA],
-            "hpl_flops_per_process": [row.gflops * GIGA / ranks],
+            f"{'hpl' if name == 'HPL' else 'mxp'}_flops_per_process": [row.gflops * GIGA / ranks],
             "time": [row.time or None],  # 0.00: shorter than what is printed
         }
         yield Series(name, ranks, columns, qualifiers)
@@ -619,11 +626,6 @@ SUITE = _Hpl(
     ),
     whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
     end=_END,
-    metrics={
-        "flops": ColumnMetric("flop rate", FLOPS, headline=True),
-        "hpl_flops_per_process": ColumnMetric("flop rate per process", FLOPS),
-        "hpl_peak": ColumnMetric("fraction of peak, an estimate", FRACTION),
-        "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
-    },
+    metrics=FLOP_RATES,
     published={"HPL": "HPL"},
 )

@@ -1,23 +1,20 @@
 """HPL-MxP, NVIDIA's build: a dense linear system solved in low precision, then refined to double precision.
 
-A test prints its settings, its progress and a block "HPL MxP Result": the check of the solution, the problem,
-and two rates, of which the first counts and the second leaves out the refinement. Builds that print HPL's
-tables are read as HPL is (`mpicampaign.suites.hpl`), under the same name of the benchmark. Sources: outputs
-of HPL-MxP-NVIDIA 24.3 and 26.2 in public repositories; the program's source is not public.
+A test prints its settings, its progress and a block "HPL MxP Result": the check of the solution, the problem
+and the rate; another rate, without the refinement, is passed over. Builds that print HPL's tables are read as
+HPL is, under the same name of the benchmark. Sources: outputs of HPL-MxP-NVIDIA 24.3 and 26.2 in public
+repositories; the program's source is not public.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.dimension import FLOPS
-from mpicampaign.base.records import Series
 from mpicampaign.base.text import counted
-from mpicampaign.suites.hpl import GIGA, MIXED_PRECISION, check_residual
+from mpicampaign.suites.hpl import FLOP_RATES, MIXED_PRECISION, HplRow, check_residual, series_of
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -26,10 +23,12 @@ from mpicampaign.suites.reading import (
     numbered_lines,
     scientific,
 )
-from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+from mpicampaign.suites.suite import Banner, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
+
+    from mpicampaign.base.records import Series
 
 _TITLE = re.compile(r"HPL-MxP-NVIDIA ([0-9]\S{0,20})\s+--")
 _BLOCK = re.compile(r" {0,4}\*{6} HPL MxP Result\s")
@@ -40,82 +39,64 @@ _PROBLEM = re.compile(
     r"\s*N = ([0-9]{1,12}), NB = ([0-9]{1,9}), NPROW = ([0-9]{1,9}), NPCOL = ([0-9]{1,9}),"
     r" SLOPPY-TYPE = (\w{1,12})\s*$"
 )
-_RATE = re.compile(r"\s*(LU )?GFLOPS = (\S{1,20}), per GPU = +(\S{1,20})(?:\s|$)")
-_COLUMNS = {"": "flops", "LU ": "lu_flops"}
+_RATE = re.compile(r"\s*GFLOPS = (\S{1,20}), per GPU = +(\S{1,20})(?:\s|$)")
 
 
-@dataclass(slots=True)
-class _Result:
-    """A block, between two lines of its title. ``rates``: in Gflop/s, by column; ``fault``: why none."""
-
-    line: int
-    threshold: str = ""
-    passed: bool = False
-    order: int = 0
-    block: int = 0
-    grid: tuple[int, int] = (0, 0)
-    precision: str = ""
-    rates: dict[str, float] = field(default_factory=dict)
-    fault: str = ""
-
-    def read(self, number: int, line: str) -> None:
-        if match := _THRESHOLD.match(line):
-            self.threshold = match[1]
-        elif match := _PROBLEM.match(line):
-            self.order, self.block, *grid = map(int, match.groups()[:4])
-            self.grid, self.precision = (grid[0], grid[1]), match[5]
-        elif match := _RATE.match(line):
-            self._rate(number, _COLUMNS[match[1] or ""], match[2], match[3])
-        else:
-            self.passed |= check_residual(number, line.strip(), self.threshold)
-
-    def _rate(self, number: int, column: str, printed: str, share: str) -> None:
-        """Each process has one GPU."""
-        rate, of_each = scientific(printed, number, "GFLOPS"), scientific(share, number, "GFLOPS per GPU")
-        ranks = math.prod(self.grid)
-        if abs(of_each * ranks - rate) > half_digit(share) * ranks + half_digit(printed):
-            raise OutputError(f"line {number}: {printed} Gflop/s of {ranks} GPUs are not {share} of each")
-        self.rates[column] = rate
-
-    def end(self, asked: Mapping[str, set[int]]) -> None:
-        """Name what the block does not say, or says against the settings above it."""
-        parts = {"check of the solution": self.passed, "problem": self.order, "rates": len(self.rates) == 2}
-        if lost := [name for name, there in parts.items() if not there]:
-            self.fault = self.fault or f"line {self.line}: the result lacks its {' and '.join(lost)}"
-        for name, value in {"n": self.order, "nb": self.block}.items():
-            if value not in asked.get(name, {value}):
-                self.fault = self.fault or f"line {self.line}: {name} = {value} is not among the settings"
+def _read(row: HplRow, number: int, line: str, threshold: str) -> None:
+    """A line of a block; each process has one GPU."""
+    if match := _PROBLEM.match(line):
+        row.order, row.block, *grid = map(int, match.groups()[:4])
+        row.grid, row.variant = (grid[0], grid[1]), match[5]
+    elif match := _RATE.match(line):
+        row.gflops, share = scientific(match[1], number, "GFLOPS"), scientific(match[2], number, "per GPU")
+        ranks = math.prod(row.grid)
+        if abs(share * ranks - row.gflops) > half_digit(match[2]) * ranks + half_digit(match[1]):
+            raise OutputError(f"line {number}: {match[1]} Gflop/s of {ranks} GPUs are not {match[2]} of each")
+    else:
+        row.passed += check_residual(number, line.strip(), threshold)
 
 
 @dataclass(slots=True)
 class _Reader:
-    """The state while the lines go by. ``counts``: of tests, and of loops of each."""
+    """The state while the lines go by. ``counts``: of tests, and of their loops; ``asked``: the settings."""
 
     version: str = ""
     counts: dict[str, int] = field(default_factory=dict)
-    asked: dict[str, set[int]] = field(default_factory=dict)  # the settings, by name
-    open: _Result | None = None
-    results: list[_Result] = field(default_factory=list)
+    asked: dict[str, set[int]] = field(default_factory=dict)
+    threshold: str = ""
+    block: HplRow | None = None  # the one that is being read
+    results: list[HplRow] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
         if title := _TITLE.match(line):
             if self.version:
                 raise OutputError(f"line {number}: a second title: two outputs in one file")
             self.version = title[1]
-        elif _BLOCK.match(line):
-            if self.open:
-                self.open.end(self.asked)
-                self.results.append(self.open)
-            self.open = None if self.open else _Result(number)
+        elif _BLOCK.match(line):  # it begins and ends one
+            if self.block:
+                self.block.fault = self.block.fault or self._lost(self.block)
+                self.results.append(self.block)
+            self.block = None if self.block else HplRow(number)
         elif setting := _SETTING.match(line):
             self.asked.setdefault(setting[1], set()).add(int(setting[2]))
         elif test := _TEST.match(line):
             self.counts[test[1] or ""] = int(test[2])
-        elif self.open and not self.open.fault:
+        elif threshold := _THRESHOLD.match(line):
+            self.threshold = threshold[1]
+        elif self.block and not self.block.fault:
             try:
-                self.open.read(number, line)
+                _read(self.block, number, line, self.threshold)
             except OutputError as error:
-                self.open.fault = str(error)
+                self.block.fault = str(error)
+
+    def _lost(self, row: HplRow) -> str:
+        """What a block does not say, or says against the settings above it."""
+        there = {"check of the solution": row.passed, "problem": row.order, "rate": row.gflops}
+        if lost := [name for name, value in there.items() if not value]:
+            return f"line {row.line}: the result lacks its {' and '.join(lost)}"
+        asked = {"n": row.order, "nb": row.block}.items()
+        other = [f"{name} = {value}" for name, value in asked if value not in self.asked.get(name, {value})]
+        return f"line {row.line}: {' and '.join(other)} is not among the settings" if other else ""
 
 
 def _parse(text: str) -> ParsedOutput:
@@ -133,21 +114,9 @@ def _parse(text: str) -> ParsedOutput:
     lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else ""
     if not sound:
         raise OutputError(lacks)
-    types = dict.fromkeys(result.precision for result in sound)
-    return ParsedOutput(reader.version, {"sloppy_type": ", ".join(types)}, tuple(_series(sound)), lacks)
-
-
-def _series(results: list[_Result]) -> Iterator[Series]:
-    seen: Counter[str] = Counter()
-    for result in results:
-        grid = f"{result.grid[0]} x {result.grid[1]}"
-        qualifiers = {"N": str(result.order), "NB": str(result.block), "grid": grid}
-        seen[key := str(qualifiers)] += 1
-        qualifiers |= {"table": str(seen[key])} if seen[key] > 1 else {}
-        columns: dict[str, list[float | None]] = {name: [rate * GIGA] for name, rate in result.rates.items()}
-        ranks = math.prod(result.grid)
-        columns["hpl_flops_per_process"] = [result.rates["flops"] * GIGA / ranks]
-        yield Series(MIXED_PRECISION, ranks, columns, qualifiers)
+    types = dict.fromkeys(result.variant for result in sound)
+    series = tuple(series_of(MIXED_PRECISION, sound))
+    return ParsedOutput(reader.version, {"sloppy_type": ", ".join(types)}, series, lacks)
 
 
 class _HplMxp(Suite):
@@ -171,9 +140,5 @@ SUITE = _HplMxp(
     programs=r"xhpl[-_](?:mxp|ai)\w*",
     sources=Sources(address="https://docs.nvidia.com/nvidia-hpc-benchmarks/"),
     whole=(r"^ *\*+ HPL MxP Result",),
-    metrics={
-        "flops": ColumnMetric("flop rate", FLOPS, headline=True),
-        "hpl_flops_per_process": ColumnMetric("flop rate per process", FLOPS),
-        "lu_flops": ColumnMetric("flop rate without the refinement", FLOPS),
-    },
+    metrics=FLOP_RATES,
 )
