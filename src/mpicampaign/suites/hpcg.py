@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from operator import truediv
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import DURATION, FLOPS, TIME
@@ -20,7 +21,6 @@ from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
     check_order,
-    integer,
     numbered_lines,
     scientific,
 )
@@ -38,7 +38,10 @@ _VERSION = re.compile(r"version=([0-9]\S{0,20})\s*$")
 _VALID = "HPCG result is VALID with a GFLOP/s rating of"
 _INVALID = "HPCG result is"
 _SUMMARY, _OF_MPI = "Final Summary", "DDOT Timing Variations"
-_RESULT = "Result"
+_RATING = "Total with convergence and optimization phase overhead"
+_RANKS, _THREADS = (("Machine Summary", key) for key in ("Distributed Processes", "Threads per processes"))
+_GRID, _POINTS = ("Processor Dimensions", "np"), ("Global Problem Dimensions", "Global n")
+_EQUATIONS, _RATE = ("Linear System Information", "Number of Equations"), ("GFLOP/s Summary", "Raw Total")
 _WORK, _TIME = ("Floating Point Operations Summary", "Total"), ("Benchmark Time Summary", "Total")
 _ROUNDED = 2e-5  # relative, of values with six digits
 _UNOFFICIAL = "Official results execution time (sec) must be at least"
@@ -46,7 +49,7 @@ _UNOFFICIAL = "Official results execution time (sec) must be at least"
 # section, key -> column and factor to SI
 _COLUMNS: Mapping[tuple[str, str], tuple[str, float]] = {
     (_SUMMARY, _VALID): ("flops", GIGA),
-    ("GFLOP/s Summary", "Raw Total"): ("hpcg_raw_flops", GIGA),
+    _RATE: ("hpcg_raw_flops", GIGA),
     _TIME: ("time", 1.0),
     (_OF_MPI, "Min DDOT MPI_Allreduce time"): ("hpcg_allreduce_min", 1.0),
     (_OF_MPI, "Avg DDOT MPI_Allreduce time"): ("hpcg_allreduce", 1.0),
@@ -68,36 +71,33 @@ class _Reader:
             if self.begun:
                 raise OutputError(f"line {number}: a second title: two outputs in one file")
             self.begun, self.version = True, title[1] or ""
-        elif self.begun and (version := _VERSION.match(line)):
+        elif version := _VERSION.match(line):
             self.version = version[1]
         elif self.begun and "=" in line and not line.startswith(" "):
-            path, _, value = line.strip().rpartition("=")
-            self._value(number, path.split("::"), value)
+            path, _, value = line.rpartition("=")
+            self._value(number, path.partition("::")[0], path.rpartition("::")[2], value)
         elif self.begun and ": " in line:
-            key, _, value = line.rstrip("\n").rpartition(": ")
-            if not key.startswith(" "):
-                self.section = key.strip("_ ")
-            self._value(number, [self.section, key], value)
+            key, _, value = line.rpartition(": ")
+            self.section = self.section if key.startswith(" ") else key.strip("_ ")
+            self._value(number, self.section, key.strip(), value)
 
-    def _value(self, number: int, path: list[str], value: str) -> None:
-        """Of coarse grids the same keys come again, one section deeper: the first counts."""
-        place = (path[0].strip(), path[-1].strip())
-        if value.strip() and len(path) < 4:
-            self.values.setdefault(place, (number, value.strip()))
+    def _value(self, number: int, section: str, key: str, value: str) -> None:
+        """Of coarse grids the same keys come again: the first counts."""
+        if value := value.strip():
+            self.values.setdefault((section, key), (number, value))
 
     def number(self, section: str, key: str) -> float:
-        """A value that each build prints."""
-        number, token = self._printed(section, key)
-        return scientific(token, number, key)
-
-    def count(self, section: str, key: str) -> int:
-        number, token = self._printed(section, key)
-        return integer(token, number, key)
-
-    def _printed(self, section: str, key: str) -> tuple[int, str]:
         if (section, key) not in self.values:
             raise OutputError(f"the results lack {section}: {key}: lines are missing")
-        return self.values[section, key]
+        number, token = self.values[section, key]
+        return scientific(token, number, key)
+
+    def of_axes(self, section: str, name: str) -> list[float]:
+        return [self.number(section, f"{name}{axis}") for axis in "xyz"]
+
+    @property
+    def with_mpi(self) -> bool:
+        return any(section == _OF_MPI for section, _ in self.values)
 
 
 def _parse(text: str) -> ParsedOutput:
@@ -108,22 +108,23 @@ def _parse(text: str) -> ParsedOutput:
     if not reader.begun:
         raise OutputError("the title of HPCG's results is missing: empty, cut or another program's")
     _check_valid(reader)
-    ranks = reader.count("Machine Summary", "Distributed Processes")
-    _check_values(reader, ranks)
-    with_mpi = any(section == _OF_MPI for section, _ in reader.values)
+    _check_values(reader)
+    ranks = reader.number(*_RANKS)
     columns: dict[str, list[float | None]] = {
         column: [reader.number(*place) * factor]
         for place, (column, factor) in _COLUMNS.items()
-        if place[0] != _OF_MPI or with_mpi
+        if place[0] != _OF_MPI or reader.with_mpi
     }
     columns["hpcg_flops_per_process"] = [reader.number(_SUMMARY, _VALID) * GIGA / ranks]
-    metadata = {"threads": str(reader.count("Machine Summary", "Threads per processes"))}
+    metadata = {"threads": reader.values.get(_THREADS, (0, ""))[1]}
     if (_SUMMARY, _UNOFFICIAL) in reader.values:
-        took, least = reader.number(*_TIME), reader.number(_SUMMARY, _UNOFFICIAL)
-        metadata["not_official"] = f"ran {took:g} s; official results take at least {least:g} s"
+        least = reader.number(_SUMMARY, _UNOFFICIAL)
+        metadata["not_official"] = (
+            f"ran {reader.number(*_TIME):g} s; official results take at least {least:g} s"
+        )
     # not as printed for rank 0: NVIDIA's build leaves out a dimension, and CPUs may have less than GPUs
-    of_rank = (f"{points / ranks:g}" for points, ranks in zip(_points(reader), _grid(reader), strict=True))
-    series = Series("HPCG", ranks, columns, {"domain": " x ".join(of_rank)})
+    of_rank = map(truediv, reader.of_axes(*_POINTS), reader.of_axes(*_GRID))
+    series = Series("HPCG", int(ranks), columns, {"domain": " x ".join(f"{side:g}" for side in of_rank)})
     return ParsedOutput(reader.version, metadata, (series,))
 
 
@@ -131,7 +132,7 @@ def _check_valid(reader: _Reader) -> None:
     failed = [
         f"line {number}: {section}: {value}"
         for (section, key), (number, value) in reader.values.items()
-        if (key == _RESULT and value != "PASSED") or (section, key) == (_SUMMARY, _INVALID)
+        if (key == "Result" and value != "PASSED") or (section, key) == (_SUMMARY, _INVALID)
     ]
     if failed:
         raise OutputError(f"the result does not count: {'; '.join(failed)}")
@@ -139,30 +140,19 @@ def _check_valid(reader: _Reader) -> None:
         raise OutputError("the final summary of HPCG is missing: it did not end")
 
 
-def _grid(reader: _Reader) -> list[int]:
-    return [reader.count("Processor Dimensions", f"np{axis}") for axis in "xyz"]
-
-
-def _points(reader: _Reader) -> list[int]:
-    return [reader.count("Global Problem Dimensions", f"Global n{axis}") for axis in "xyz"]
-
-
-def _check_values(reader: _Reader, ranks: int) -> None:
-    """Refuse processes and rates that contradict the rest of the file."""
-    if ranks < 1 or math.prod(_grid(reader)) != ranks:
-        raise OutputError(f"{ranks} processes are not {' x '.join(map(str, _grid(reader)))}: damaged")
-    if math.prod(_points(reader)) != reader.count("Linear System Information", "Number of Equations"):
-        raise OutputError(f"the equations are not {' x '.join(map(str, _points(reader)))}: damaged")
-    rating, total = reader.values[_SUMMARY, _VALID], "Total with convergence and optimization phase overhead"
-    if reader.number(_SUMMARY, _VALID) != reader.number("GFLOP/s Summary", total):
-        raise OutputError(
-            f"line {rating[0]}: a rating of {rating[1]} is not that of the GFLOP/s summary: damaged"
-        )
-    work, time = (reader.number(*place) for place in (_WORK, _TIME))
-    rate = reader.number("GFLOP/s Summary", "Raw Total")
+def _check_values(reader: _Reader) -> None:
+    """Refuse processes, sizes and rates that contradict the rest of the file."""
+    for total, place in ((_RANKS, _GRID), (_EQUATIONS, _POINTS)):
+        if (product := math.prod(sides := reader.of_axes(*place))) != reader.number(*total) or not product:
+            shown = " x ".join(f"{side:g}" for side in sides)
+            raise OutputError(f"{total[1]}: {reader.number(*total):.0f} is not {shown}: damaged")
+    rating, again = reader.values[_SUMMARY, _VALID], reader.number("GFLOP/s Summary", _RATING)
+    if reader.number(_SUMMARY, _VALID) != again:
+        raise OutputError(f"line {rating[0]}: a rating of {rating[1]}, but {again:g} GFLOP/s above: damaged")
+    work, time, rate = (reader.number(*place) for place in (_WORK, _TIME, _RATE))
     if not time or abs(work / time / GIGA - rate) > _ROUNDED * rate:
         raise OutputError(f"{work:g} operations in {time:g} s are not {rate:g} GFLOP/s: damaged")
-    if any(section == _OF_MPI for section, _ in reader.values):
+    if reader.with_mpi:
         keys = [f"{which} DDOT MPI_Allreduce time" for which in ("Min", "Avg", "Max")]
         low, middle, high = (reader.number(_OF_MPI, key) for key in keys)
         check_order(low, middle, high, reader.values[_OF_MPI, keys[1]][0], slack=0)
@@ -174,11 +164,6 @@ class _Hpcg(Suite):
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         return "HPCG", program
-
-    def no_output(self, text: str) -> str:
-        """rocHPCG prints a summary without its tests beside the file of results."""
-        mixed = re.search(r"^rocHPCG version|^HPCG-NVIDIA ", text, re.MULTILINE)
-        return "HPCG's results are missing: import the file HPCG-Benchmark_*.txt" if mixed else ""
 
 
 SUITE = _Hpcg(

@@ -437,69 +437,29 @@ def _check_values(lines: list[int], printed: dict[str, list[float]]) -> None:
 
 # ---- the tables of osu_mbw_mr with varied window: one column for each window size
 
-_PROFILES = {"# Uni-directional Bandwidth": "bandwidth", "# Message Rate Profile": "message_rate"}
+_PROFILES = ("# Uni-directional Bandwidth", "# Message Rate Profile")
 
 
-@dataclass(slots=True)
-class _Profile:
-    """One of the two; the values of each size (B)."""
-
-    name: str
-    windows: list[int] = field(default_factory=list)
-    rows: dict[int, list[float]] = field(default_factory=dict)
-
-    def take_row(self, number: int, line: str) -> None:
-        tokens = row_tokens(line, number)
-        check_column_count(tokens, ["Size", *map(str, self.windows)], number)
-        size, before = integer(tokens[0], number, "Size"), next(reversed(self.rows), None)
-        if before is not None and size != (2 * before or 1):
-            raise out_of_step(size, before, number)
-        self.rows[size] = [decimal(token, number, self.name) for token in tokens[1:]]
-
-
-@dataclass(slots=True)
-class _Windows:
-    """Reads the lines below "window size: varied"."""
-
-    profiles: list[_Profile] = field(default_factory=list)
-    fault: str = ""  # why its rows end early
-
-    def read(self, number: int, line: str) -> bool:
-        """Whether the line was a row of values: those stand below the window sizes."""
-        last = self.profiles[-1] if self.profiles else None
-        if name := next((name for begin, name in _PROFILES.items() if line.startswith(begin)), ""):
-            if any(profile.name == name for profile in self.profiles):
-                raise OutputError(f"line {number}: a second table of one kind: two outputs in one file")
-            self.profiles.append(_Profile(name))
-        elif last and line.startswith("#") and not last.windows:
-            last.windows = [integer(token, number, "window size") for token in row_tokens(line[1:], number)]
-        elif last and last.windows and looks_like_row(line):
-            last.take_row(number, line)
-            return True
-        return False
-
-    def series(self, title: str, ranks: int) -> list[Series]:
-        """A series for each window size, without message rates where their table ends early."""
-        named = {profile.name: profile for profile in self.profiles}
-        bandwidth, rate = named.get("bandwidth"), named.get("message_rate")
-        if not bandwidth or not bandwidth.rows:
-            raise OutputError("no bandwidths below the header")
-        sizes = [*bandwidth.rows]
-        if rate and ([*rate.rows], rate.windows) != (sizes, bandwidth.windows):
-            reason = "bandwidths and message rates are of different sizes: rows are missing"
-            if rate.windows not in ([], bandwidth.windows) or [*rate.rows] != sizes[: len(rate.rows)]:
-                raise OutputError(reason)
-            self.fault, rate = self.fault or reason, None
-        series = []
-        for k, window in enumerate(bandwidth.windows):
-            columns: dict[str, list[float | None]] = {
-                "size": [*sizes],
-                "bandwidth": [values[k] * MEGABYTE for values in bandwidth.rows.values()],
-            }
-            if rate:
-                columns["message_rate"] = [values[k] for values in rate.rows.values()]
-            series.append(Series(title, ranks, columns, {"window_size": str(window)}))
-        return series
+def _windowed(tables: Sequence[_OsuTable], title: str, ranks: int) -> Iterator[Series]:
+    """A series for each window size, without message rates where their table ends early."""
+    bandwidth, *rates = tables
+    rates = [] if bandwidth.fault else rates
+    if not bandwidth.rows:
+        raise OutputError(bandwidth.fault or "no bandwidths below the header")
+    sizes = bandwidth.column(0)
+    _check_values([number for number, _ in bandwidth.rows], {"Size": sizes})
+    if rates and (rates[0].headings, rates[0].column(0)) != (bandwidth.headings, sizes):
+        reason, [rate] = "bandwidths and message rates are of different sizes: rows are missing", rates
+        other = rate.headings not in (("Size",), bandwidth.headings)
+        if other or rate.column(0) != sizes[: len(rate.rows)]:
+            raise OutputError(reason)
+        rate.fault, rates = rate.fault or reason, []
+    for place, window in enumerate(bandwidth.headings[1:], start=1):
+        columns: dict[str, list[float | None]] = {"size": [*sizes]}
+        columns["bandwidth"] = [value * MEGABYTE for value in bandwidth.column(place)]
+        if rates:
+            columns["message_rate"] = [*rates[0].column(place)]
+        yield Series(title, ranks, columns, {"window_size": window})
 
 
 # ---- the whole output
@@ -528,7 +488,7 @@ class _OsuReader:
     pairs: int | None = None
     tables: list[_OsuTable] = field(default_factory=list)
     start_up: Series | None = None
-    windows: _Windows | None = None
+    varied: bool = False  # a column for each window size
     ended: str = ""  # why nothing more is read
     last: int = 0  # number of the last line that was a row
     row_above: int = 0  # the line of a row above the title
@@ -540,8 +500,8 @@ class _OsuReader:
             self.ended = f"line {number}: {line.strip()[:120]}"
         elif not self.title:
             self._untitled(number, line)
-        elif self.windows is not None:
-            self._window_line(self.windows, number, line)
+        elif self.varied:
+            self._window_line(number, line)
         elif headings := _headings(line, number):
             self._begin_table(number, line, headings)
         else:
@@ -556,7 +516,7 @@ class _OsuReader:
         elif match := _PAIRS.match(line):
             self.pairs = int(match[1])
             self.metadata |= {"pairs": match[1].lstrip("0") or "0", "window_size": match[2]}
-            self.windows = _Windows() if match[2] == "varied" else self.windows
+            self.varied = match[2] == "varied"
         elif match := _DATATYPE.match(line):
             if self.tables and not self.tables[-1].rows:  # 7.2 prints it below the headings
                 self.tables[-1].datatype = match[1]
@@ -578,12 +538,18 @@ class _OsuReader:
             self.title = "MPI Init"
             self._row_or_other(0, line)
 
-    def _window_line(self, windows: _Windows, number: int, line: str) -> None:
-        try:
-            if not windows.fault and windows.read(number, line):
-                self.last = number
-        except OutputError as error:
-            windows.fault = str(error)
+    def _window_line(self, number: int, line: str) -> None:
+        """Below the name of a table stand the window sizes, below these the rows."""
+        last = self.tables[-1] if self.tables else None
+        if line.startswith(_PROFILES):
+            if not line.startswith(_PROFILES[len(self.tables) : len(self.tables) + 1]):
+                raise OutputError(f"line {number}: a second table of one kind: two outputs in one file")
+            self.tables.append(_OsuTable(number, ("Size",), "", fixed_width=True))
+        elif last and line.startswith("#") and len(last.headings) == 1:
+            windows = (integer(token, number, "window size") for token in row_tokens(line[1:], number))
+            last.headings = ("Size", *map(str, windows))
+        elif last and len(last.headings) > 1 and looks_like_row(line):
+            self._take_row(last, number, line)
 
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
@@ -631,28 +597,24 @@ class _OsuReader:
                 self.ended = self.ended or f"ends with line {lines}, without a newline: rows may be missing"
 
     def _drop_last(self, reason: str) -> None:
-        if self.start_up or not (self.windows or self.tables):
+        if self.start_up or not self.tables:
             raise OutputError(reason)
-        if not self.windows:
-            del self.tables[-1].rows[-1:]
-        elif self.windows.profiles and self.windows.profiles[-1].rows:
-            self.windows.profiles[-1].rows.popitem()
+        del self.tables[-1].rows[-1:]
         self.ended = self.ended or reason
 
     @property
     def reasons(self) -> list[str]:
         """Why tables end early, or may."""
-        faults = [table.fault for table in self.tables] + ([self.windows.fault] if self.windows else [])
-        return [*filter(None, [*faults, self.ended])]
+        return [*filter(None, [*(table.fault for table in self.tables), self.ended])]
 
     def series(self) -> list[Series]:
         ranks = 2 * self.pairs if self.pairs is not None else None
         if self.start_up is not None:
             return [self.start_up]
-        if self.windows is not None:
-            return self.windows.series(self.title, ranks or 0)
         if not self.tables:
             raise OutputError(self.ended or f"OSU {self.title} printed no table")
+        if self.varied:
+            return [*_windowed(self.tables, self.title, ranks or 0)]
         for table in self.tables:
             table.end_at_failure()
         tables = [table for table in self.tables if table.rows]
