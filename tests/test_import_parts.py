@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 from printed_outputs import hpl, imb, osu_table
 
-from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
+from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, UNVERIFIED, Record
 from mpicampaign.collect.imports import collect_imports
+from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.job_number import job_in_name
 from mpicampaign.imports.map_file import load_map
+from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse, parts
 
 MAP = """\
@@ -280,6 +283,26 @@ def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
     assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
     assert found["README"].startswith("a document: outputs in it are examples")
     assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 2
+
+
+QUOTES = {
+    "a.md": f"```text\n{BARRIER}```\n\n{textwrap.indent(f'~~~{BARRIER}~~~', '> ', bool)}\n\n    {BARRIER}",
+    "b.rst": f"Text::\n\n{textwrap.indent(BARRIER, '    ')}\n.. code-block:: console\n   :linenos:\n\n"
+    f"   $ srun osu_barrier\n{textwrap.indent(BARRIER, '   ')}\nThe end.\n",
+    "c.md": "```\nno output\n```\n",
+}
+
+
+def test_quoted_outputs_are_taken_on_request_and_marked(tmp_path: Path) -> None:
+    account = take(tmp_path, QUOTES, NIGHTS)
+    assert set(refusals(account)) == set(QUOTES) and not account.labels
+    account = import_folders([tmp_path / "raw"], load_map(tmp_path / "map.yaml"), tmp_path / "results", True)
+    assert refusals(account).keys() == {"c.md"} and len(account.labels) == 4
+    quoted = collect_imports(tmp_path / "results")
+    assert sorted(record.metadata["quoted"] for record in quoted) == ["a.md", "a.md", "b.rst", "b.rst"]
+    assert {record.verdict for record in quoted} == {UNVERIFIED}
+    notes = [note_text(note) for note in compare(quoted).tables[0].rows[0].notes]
+    assert sum(note.startswith("quoted in a document: ") for note in notes) == 2
 
 
 def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ REFRAME_TEST = "ReFrame test"  # NAME @SYSTEM:PARTITION+ENVIRONMENT, as ReFrame 
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"
+QUOTED = "quoted"  # of imported runs: the document that holds the output
 IN_PART = "in part"  # of imported runs: what is missing of the output, and why
 
 

@@ -28,12 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     drafted = "YAML file with the labels of runs; without it, a draft is written and used"
     parser.add_argument("--map", type=Path, metavar="MAP", help=drafted)
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
+    quoted = "also outputs in blocks of .md and .rst documents, marked as quoted"
+    parser.add_argument("--quoted", action="store_true", help=quoted)
     recheck = "read all files again, even if none has changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
     parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
 
 
-def _drafted(folders: list[Path]) -> Path:
+def _drafted(folders: list[Path], quoted: bool) -> Path:
     """A new map for the outputs in the folders."""
     from mpicampaign.base.files import write_whole
     from mpicampaign.base.places import results_folder, work_beside
@@ -58,7 +60,7 @@ def _drafted(folders: list[Path]) -> Path:
         if same:
             break
         print_lines(f"{results} has something else")
-    write_whole(file, draft_map(folders, name))
+    write_whole(file, draft_map(folders, name, quoted))
     print_lines(f"no --map: {file} is a draft and is used; check its names, then give --map {file}")
     return file
 
@@ -71,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.imports.map_file import load_map
 
     if not options.map:
-        options.map = _drafted(options.folders)
+        options.map = _drafted(options.folders, options.quoted)
     check_there(options.map)
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
@@ -80,13 +82,13 @@ def run(options: argparse.Namespace) -> int:
         chosen.text,
         repr(chosen.presentation),
         state_of_sources(options.folders),
-        str(options.verbose),
+        f"{options.verbose} {options.quoted}",
     )
     skip = bool(options.folders) and not (options.recheck or options.only_copy)
     if skip and (report := unchanged(folder, state_of(folder, *settings), note)):
         print_lines(report)
         return DONE
-    account = import_folders(options.folders, chosen, folder)
+    account = import_folders(options.folders, chosen, folder, options.quoted)
     print_lines(account_text(account, options.verbose))
     if account.found_no_run:
         return USER_ERROR

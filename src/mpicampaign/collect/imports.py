@@ -20,6 +20,7 @@ from mpicampaign.base.records import (
     MISSING,
     OK,
     OVERSUBSCRIBED,
+    QUOTED,
     REQUESTED_GROUP,
     Case,
     Record,
@@ -231,5 +232,5 @@ def _metadata(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:
     if label.requested:
         metadata[REQUESTED_GROUP] = label.requested
     metadata |= _likeness(entry, label, chosen)
-    metadata |= {fact: entry.facts[fact] for fact in ("queue", "cluster") if fact in entry.facts}
+    metadata |= {fact: entry.facts[fact] for fact in ("queue", "cluster", QUOTED) if fact in entry.facts}
     return metadata | of_import(entry.facts)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
 UNLIKE = "unlike"  # repeats that were run otherwise than others
+QUOTED = "quoted"  # the output is that of a document
 SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
 SPREAD = "spread"  # samples within a run
 CHOSEN = "chosen"  # what transport the library chose by itself
@@ -68,6 +69,7 @@ KINDS: tuple[str, ...] = (
         UNLIKE,
         UNREAD_SETTING,
         BY_FILES,
+        QUOTED,
         SHORTENED,
         CHOSEN,
         SHARING,

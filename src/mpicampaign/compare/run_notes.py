@@ -21,6 +21,7 @@ from mpicampaign.base.records import (
     IN_PART,
     OK,
     OVERSUBSCRIBED,
+    QUOTED,
     REQUESTED_GROUP,
     SETTINGS_FILES,
     STATE,
@@ -53,6 +54,7 @@ from mpicampaign.suites import SUITES, program_names
 _Facts = Mapping[str, tuple[str, ...]]
 
 _REPORTED = (
+    (findings.QUOTED, QUOTED),
     (findings.SHORTENED, findings.SHORTENED),
     (findings.CHOSEN, CHOSEN_TRANSPORT),
     (findings.SHARING, OVERSUBSCRIBED),

@@ -48,7 +48,7 @@ _MIXED = (
 )
 
 
-def draft_map(folders: Sequence[Path], name: str) -> str:
+def draft_map(folders: Sequence[Path], name: str, quoted: bool = False) -> str:
     """The text of a map for the outputs in these folders.
 
     Raises
@@ -60,7 +60,7 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
     with tempfile.TemporaryDirectory() as trial:
         rule = LabelRule(label={**general, "placement": "all"})
         any_map = ImportMap(name=name, campaign=name, rules=(rule,))
-        account = import_folders(folders, any_map, Path(trial))
+        account = import_folders(folders, any_map, Path(trial), quoted)
     if not any(entry.facts for entry in account.entries):
         refused = [Problem(entry.reason, printable(entry.place)) for entry in account.of_role(REFUSED)]
         hint = "" if refused else "give the folder with the raw outputs"
@@ -124,10 +124,13 @@ def _rules_by_path(cases: Sequence[Case], general: Mapping[str, str]) -> list[_R
     return [*{str(rule): rule for rule in special}.values(), *rules]
 
 
-def _most_exact_first(alike: Sequence[Case]) -> tuple[bool, int, int, int]:
+def _most_exact_first(alike: Sequence[Case]) -> tuple[bool, int, int, int, int]:
     """A sort key: the pattern of one layout may fit the paths of another."""
     case, differing = alike[0], sum(len({*names}) > 1 for names in columns(alike))
-    return not case.heading, -len(case.telling), -sum(map(len, case.parts)), differing
+    around = sum(
+        len(piece[0] + piece[2]) for part in case.parts for piece in part if isinstance(piece, tuple)
+    )
+    return not case.heading, -len(case.telling), -sum(map(len, case.parts)), -around, differing
 
 
 def _pattern(

@@ -20,6 +20,7 @@ from mpicampaign.imports.job_script import (
     program_of,
     read_job_script,
 )
+from mpicampaign.imports.quotes import quoting_document
 from mpicampaign.mpis import library_version, listed_hosts, providers_of_any, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 from mpicampaign.schedulers.listings import JobReport
@@ -60,6 +61,7 @@ FACTS = {
     "environ": "its environment",
     "test": "its test with all parameters",
     "result": "its result: pass, or fail with the reason",
+    "quoted": "the document that quotes the output",
     "lines": "the lines of an output, if its file has several, such as 12-40",
     "above": "what was printed between this output and the one before (the last 1000 characters)",
     "heading": "the lines with words in it; if there are none, those above the output before",
@@ -183,6 +185,7 @@ def _file(path: str, text: str, script: str) -> _File:
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
+        "quoted": quoting_document(path),
         **_script_facts(job),
         **(_report_facts(reporter, report) if report else {"job": _job_of_file(path, job, text)}),
     }

@@ -39,7 +39,7 @@ _MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|p
 _LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
 # What PBS and Grid Engine call the output and the standard error of a job: NAME.o123, NAME.e123, NAME.e123.4.
 _OF_JOB = re.compile(r"\.[oe]([0-9]{1,18}(?:[-._][0-9]{1,9}|\[[0-9]{1,9}\])?)$")
-EXCERPT = "a document: outputs in it are examples; import the output file itself"
+EXCERPT = "a document: outputs in it are examples; import the output file itself, or give --quoted"
 
 
 def is_document(name: str) -> bool:

@@ -29,6 +29,7 @@ from mpicampaign.imports.files import (
     Companions,
     ImportSource,
     find_sources,
+    folder_of,
     is_excerpt,
     name_of,
     read_source,
@@ -36,6 +37,7 @@ from mpicampaign.imports.files import (
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
 from mpicampaign.imports.map_file import ImportMap
+from mpicampaign.imports.quotes import with_quotes
 from mpicampaign.imports.reading import OutputsOfFile, content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
 
@@ -43,8 +45,12 @@ _PARTS = "parts"
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy
 
 
-def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
+def import_folders(
+    folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path, quoted: bool = False
+) -> Account:
     """Copy and label the files (or those in the folders); without folders, label the earlier imports again.
+
+    ``quoted``: also outputs that documents quote.
 
     Raises
     ------
@@ -60,6 +66,10 @@ def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: 
         before = read_ledger(folder) if ledger_in(folder) else []
         had_runs = any(entry.label for entry in before)
         sources = with_test_cases(find_sources(folders))
+        if quoted:
+            sources = with_quotes(sources)
+            documents = {folder_of(source.path) for source in sources if source.content}
+            before = [entry for entry in before if entry.path not in documents]  # refused by an earlier call
         entries = _Import(folder, sources, before).entries()
         outputs = [entry for entry in entries if entry.kept and entry.is_output]
         label_all(outputs, chosen, runs_elsewhere(folder))

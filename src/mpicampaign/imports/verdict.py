@@ -29,6 +29,8 @@ def judge_import(
     claim = chosen.placements.get(label.placement)
     # first, since it alone concerns the values
     findings = [Finding("output", LACKS, doubt)] if doubt else []
+    if document := facts.get("quoted"):
+        findings.append(Finding("source", LACKS, f"quoted in {document}: what was changed is unknown"))
     findings += [*_exit(facts), *_host_group(facts, label, chosen)]
     if claim is None:
         unknown = f"the map does not say what {label.placement} claims"

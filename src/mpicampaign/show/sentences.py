@@ -40,6 +40,7 @@ KIND_NAMES = {
     findings.UNLIKE: "different setups",
     findings.UNREAD_SETTING: "not read by this library",
     findings.BY_FILES: "settings by files",
+    findings.QUOTED: "quoted in a document",
     findings.SHORTENED: "shortened by its budget",
     findings.CHOSEN: "the library chose",
     findings.SHARING: "oversubscribed",
