@@ -14,7 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.dimension import TIME
 from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.base.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.compare.compare import compare
@@ -22,7 +22,7 @@ from mpicampaign.questions.published.find import with_published
 from mpicampaign.report.draw_figures import page_of
 from mpicampaign.report.questions import every_chart
 from mpicampaign.report.write import write_report
-from mpicampaign.show.charts.curves import COLUMNS, by_placement
+from mpicampaign.show.charts.curves import by_placement
 from mpicampaign.show.charts.dots import at_sizes
 from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
@@ -328,10 +328,6 @@ def test_no_chart_scales_by_itself() -> None:
         for path in (SHOW / folder).glob("*.py"):
             text = path.read_text(encoding="utf-8")
             assert path.name == "units.py" or not factors.findall(text), path
-
-
-def test_columns_over_message_size_have_a_dimension() -> None:
-    assert {dimension for _, dimension in COLUMNS.values()} == {TIME, BANDWIDTH}
 
 
 if TYPE_CHECKING:

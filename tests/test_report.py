@@ -20,18 +20,15 @@ import pytest
 from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy, copy_project, succeeded
 from markupsafe import Markup
-from test_importing import MAP, chosen
+from test_importing import chosen
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.cli import main
-from mpicampaign.cli.report import _report
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.imports import importing
-from mpicampaign.imports.importing import import_folders
 from mpicampaign.questions.ranking.answer import behind
-from mpicampaign.report import analyse
 from mpicampaign.report.draw_figures import Figure, draw_all
 from mpicampaign.report.questions import answers
 from mpicampaign.report.write import write_report
@@ -189,39 +186,6 @@ def below(folder: Path, comparison: Comparison) -> str:
 
 
 FIXTURE = Path(__file__).parent / "fixtures/imb/pingpong.out"
-Report = Callable[..., tuple[str, bool]]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    raw = tmp_path / "raw" / "TCP"
-    raw.mkdir(parents=True)
-    shutil.copy(FIXTURE, raw / "a.out")
-    import_folders([raw.parent], chosen(tmp_path), tmp_path / "results")
-    return tmp_path / "results"
-
-
-@pytest.fixture
-def report(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
-    """What is said, and whether anything was read."""
-    calls: list[int] = []
-    real = analyse.analyse
-
-    def counted(*arguments: object) -> object:
-        calls.append(1)
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(analyse, "analyse", counted)
-
-    def call(text: str = MAP, figures: tuple[str, ...] = (), recheck: bool = False) -> tuple[str, bool]:
-        calls.clear()
-        said = _report(folder, chosen(tmp_path, text).presentation, text, figures, recheck)
-        return said, bool(calls)
-
-    return call
-
-
-# Imports
 
 
 @pytest.fixture

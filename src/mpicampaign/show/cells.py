@@ -23,7 +23,7 @@ from mpicampaign.show.view import View, size_range
 
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")
-_OF_KERNELS = re.compile(r"\bB_(useful|wire)\b|^time at .* per rank$")
+_TERM = re.compile(r"\b(B_useful|B_wire|^time(?= at .* per rank$))\b")
 
 
 TERMS = {
@@ -35,8 +35,8 @@ TERMS = {
 
 def explained_terms(name: str) -> tuple[str | Span, ...]:
     """The name of a kernel's metric; what its terms mean is shown where one points at them."""
-    parts = re.split(rf"\b({'|'.join(TERMS)})\b", name) if _OF_KERNELS.search(name) else [name]
-    return tuple(Span(part, "term", hint=TERMS[part]) if part in TERMS else part for part in parts if part)
+    parts = filter(None, _TERM.split(name))
+    return tuple(Span(part, "term", hint=TERMS[part]) if part in TERMS else part for part in parts)
 
 
 # Names of rows

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 def kernel_charts(scene: Scene) -> Iterator[CurveChart]:
     """Useful and wire bandwidth, a panel a placement: one for each kernel and host group with curves."""
-    pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
-    groups = grouped(pairs, lambda pair: (pair[0].benchmark, scene.place(pair[1])))
-    for (benchmark, place), members in groups.items():
-        chart = _kernel_chart(scene, benchmark, place, members)
-        if chart is not None:
+    groups = grouped(_kernel_rows(scene), lambda pair: (pair[0].benchmark, scene.place(pair[1])))
+    for key, members in groups.items():
+        if chart := _kernel_chart(scene, *key, members):
             yield chart
+
+
+def _kernel_rows(scene: Scene) -> list[tuple[Table, Row]]:
+    return [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
 
 
 def _kernel_chart(
@@ -88,12 +90,10 @@ def _kernel_texts(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
 
 def level_charts(scene: Scene) -> Iterator[LevelChart]:
     """A chart for each kernel with levels, host group and placement."""
-    pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
-    known = [(table, row) for table, row in pairs if _levels(row)]
+    known = [(table, row) for table, row in _kernel_rows(scene) if _levels(row)]
     groups = grouped(known, lambda pair: (pair[0].benchmark, pair[0].series, scene.name(*pair)))
     for (benchmark, _, name), members in groups.items():
-        chart = _level_chart(scene, visible(benchmark), name, members)
-        if chart is not None:
+        if chart := _level_chart(scene, visible(benchmark), name, members):
             yield chart
 
 

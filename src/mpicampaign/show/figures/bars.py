@@ -16,8 +16,7 @@ from mpicampaign.show.charts.model import (
     TreeLevel,
 )
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
-from mpicampaign.show.figures.text_width import width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, broken, widest
 
 _BAR = 0.06  # inches a bar
 _LINE = 0.15  # a member's line at least
@@ -51,20 +50,8 @@ def draw_bars(chart: BarChart) -> Page:
 
 def _head(column: BarColumn, width: float) -> list[tuple[str, str]]:
     """What stands above a column from top to bottom: text and colour."""
-    title = [(line, INK) for line in _wrapped(column.title, width)]
+    title = [(line, INK) for line in broken(column.title, width, _SIZE, bold=True)]
     return [*title, *((series.name, series.colour) for series in column.series if series.name)]
-
-
-def _wrapped(text: str, width: float) -> list[str]:
-    """The text in lines, broken at blanks."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and width_of(longer, _SIZE, bold=True) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
 
 
 def _name_lines(

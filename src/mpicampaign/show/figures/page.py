@@ -184,7 +184,7 @@ def fitted(text: str, room: float, tall: float, size: float, bold: bool = False)
     if room == math.inf or width_of(text, size, bold) <= room:
         return text, size
     while True:
-        lines = _broken(text, room, size, bold)
+        lines = broken(text, room, size, bold)
         most = max(1, int(tall / (size * SPACING / 72)))
         if len(lines) <= most:
             return "\n".join(lines), size
@@ -193,7 +193,7 @@ def fitted(text: str, room: float, tall: float, size: float, bold: bool = False)
         size = max(_SMALLEST, size * 0.93)
 
 
-def _broken(text: str, room: float, size: float, bold: bool) -> list[str]:
+def broken(text: str, room: float, size: float, bold: bool) -> list[str]:
     """Lines of at most ``room`` inches, broken behind signs; a part that is wider anywhere."""
     lines, line, used = [], "", 0.0
     for part in _BREAKS.split(text):
