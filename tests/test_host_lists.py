@@ -14,6 +14,7 @@ from mpicampaign.base.host_lists import expand
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.imports.labels import groups_without_runs
 from mpicampaign.imports.map_file import load_map
+from mpicampaign.schedulers import slurm
 
 CAMPAIGN = """\
 campaign: hosts
@@ -85,3 +86,14 @@ def test_lists_in_a_map(tmp_path: Path) -> None:
         "host group blue: no run is on its hosts m1,n1-ib[0-1],n2-ib[0-1]; hosts in no group: n[1-2]"
     ]
     assert groups_without_runs(["n1", "M1"], chosen) == groups_without_runs([], chosen) == []
+
+
+def test_five_thousand_long_names_fit_the_commands_that_ask_for_their_states(tmp_path: Path) -> None:
+    names = [f"r{rack:04}n{node}.compute.example.org" for rack in range(1250) for node in range(4)]
+    (tmp_path / "sinfo").write_text('#!/bin/sh\necho "$3" | tr , "\\n"\n')
+    (tmp_path / "sinfo").chmod(0o755)
+    script = 'PATH=$2:$PATH; . "$1"; mapfile -t names; ask_states "${names[@]}"'
+    command = ["bash", "-c", script, "bash", str(slurm.SCHEDULER.rounds), str(tmp_path)]
+    asked = subprocess.run(command, input="\n".join(names), capture_output=True, text=True, check=True)
+    assert asked.stdout.replace("--nodes=", "").split() == names
+    assert max(map(len, slurm.SCHEDULER.state_query(names))) < 2**17  # what Linux passes as an argument

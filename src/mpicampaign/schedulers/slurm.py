@@ -168,7 +168,7 @@ class Slurm(BatchScheduler):
         return [_job(*listings.job_fields(line, 4)) for line in _rows("squeue", text)]
 
     def state_query(self, hosts: Sequence[str]) -> list[str]:
-        return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
+        return ["sinfo", "--noheader", "--Node", f"--nodes={fold(hosts)}", "--format=%N|%T|%E"]
 
     def usable(self, native_state: str) -> bool:
         return _OUT_OF_USE.search(native_state) is None
