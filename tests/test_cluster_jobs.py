@@ -356,6 +356,22 @@ def test_a_scheduler_that_was_silent_and_requeued_jobs_are_reported(make: Callab
     assert told(cluster) == [silent, "1 job was requeued by the scheduler"]
 
 
+def test_what_is_waited_for_is_said_once(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    for state, reason in (("RUNNING", "None"), ("PENDING", "BeginTime"), ("RUNNING", "None")):
+        cluster.becomes(state, reason=reason)
+        cluster.step()
+    cluster.becomes("COMPLETED")
+    for _ in range(2):
+        cluster.step(5)
+    leave(cluster.scripts[0], None, result=True)
+    assert len(cluster.step(5)) == 1
+    requeued, waited = (line.partition(": ")[2] for line in cluster.said)
+    assert requeued == "job 1 was requeued, PENDING (BeginTime)"
+    assert waited == "job 1 COMPLETED: its files may not be visible yet; waiting for up to 30 s"
+
+
 # ---- Options that the scheduler's version does not know
 
 REFUSALS = {

@@ -33,7 +33,8 @@ class ClusterJob:
     ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
     or since its job had ended without a result. ``held``: the id of the job that was reported as held.
     ``seen``: when its job was last known to be in the queue. ``outages``: how often results could not be
-    written before it was submitted. ``unlisted``: its job is known, but missing in the list.
+    written before it was submitted. ``unlisted``: its job is known, but missing in the list. ``runs``: its
+    job was running when it was last seen. ``waits``: it is said that its job or its files are waited for.
     """
 
     run: Run
@@ -46,6 +47,8 @@ class ClusterJob:
     seen: float = 0.0
     outages: int = 0
     unlisted: bool = False
+    runs: bool = False
+    waits: bool = False
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
 

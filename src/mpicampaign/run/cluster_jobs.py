@@ -27,6 +27,7 @@ from mpicampaign.schedulers.listings import (
     OUT_OF_MEMORY,
     PREEMPTED,
     QUEUED,
+    RUNNING,
     TIMEOUT,
     QueuedJob,
 )
@@ -55,6 +56,7 @@ ADVICE = {
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
     UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
+_FILES = "its files may not be visible yet"
 NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see above"
 
 
@@ -278,9 +280,9 @@ class ClusterJobs:
         be missing that no note tells of.
         """
         numbers, unclear = self._numbers(job), self._notes(job)[-1:] == [SUBMITTING]
-        wait = SETTLE_SECONDS if unclear else 0.0
+        wait, why = SETTLE_SECONDS if unclear else 0.0, "a submission was cut off and may be accepted yet"
         if self._cut and not numbers:
-            wait = CUT_SECONDS
+            wait, why = CUT_SECONDS, "its job may be missing from the scheduler's list, which is cut"
         # ended well without a result or an exit status; else it belongs to a folder that was removed since
         if any(
             queued.state == DONE
@@ -288,8 +290,16 @@ class ClusterJobs:
             and (unclear or queued.id in numbers)
             for queued in known
         ):
-            wait = max(wait, GRACE_SECONDS)
-        return self._since(job) >= wait
+            wait, why = max(wait, GRACE_SECONDS), f"a job of it has ended, and {_FILES}"
+        return not self._waits(job, wait, why)
+
+    def _waits(self, job: ClusterJob, seconds: float, why: str) -> bool:
+        """Whether to wait, for so long since the job was known to have ended or to be absent; why is said."""
+        waits = self._since(job) < seconds
+        if waits and not job.waits:
+            self._say_of(job, f"{why}; waiting for up to {seconds:.0f} s")
+        job.waits = waits
+        return waits
 
     def _since(self, job: ClusterJob) -> float:
         """How long (s) the job has been known to have ended or to be absent."""
@@ -305,13 +315,16 @@ class ClusterJobs:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
             self._say_of(job, f"job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
+        if job.runs and queued.state == QUEUED:
+            self._say_of(job, f"job {queued.id} was requeued, {queued.description}")
         job.id, job.since, job.seen = queued.id, None, self._clock()
+        job.runs, job.waits = queued.state == RUNNING, False
 
     # ---- the end of a job without a result
 
     def _after_end(self, job: ClusterJob, last: QueuedJob | None) -> Ended | bool:
         """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
-        waited = self._since(job)
+        self._since(job)
         state, description = (last.state, last.description) if last else self._vanished(job)
         status = exit_status(job.run.folder, job.id)
         outage = self._faults.unwritable.times > job.outages
@@ -325,8 +338,9 @@ class ClusterJobs:
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.run, status, note)
-        if (state in (DONE, BLOCK_ENDED) or not last) and waited < GRACE_SECONDS:
-            return False  # its files may not be visible yet
+        unsure = state in (DONE, BLOCK_ENDED) or not last
+        if self._waits(job, GRACE_SECONDS if unsure else 0.0, f"job {job.id} {description}: {_FILES}"):
+            return False
         if state in RETRIES and (ended := self._left(job, f"job {job.id} {description}")):
             return ended
         is_over = outage and state in (UNWRITTEN, NOT_STARTED)
