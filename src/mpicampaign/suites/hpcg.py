@@ -14,16 +14,10 @@ from dataclasses import dataclass, field
 from operator import truediv
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.dimension import DURATION, FLOPS, TIME
+from mpicampaign.base.dimension import DURATION, FLOPS
 from mpicampaign.base.records import Series
 from mpicampaign.suites.hpl import GIGA
-from mpicampaign.suites.reading import (
-    OutputError,
-    ParsedOutput,
-    check_order,
-    numbered_lines,
-    scientific,
-)
+from mpicampaign.suites.reading import OutputError, ParsedOutput, numbered_lines, scientific
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
@@ -37,23 +31,19 @@ _BANNER = re.compile(
 _VERSION = re.compile(r"version=([0-9]\S{0,20})\s*$")
 _VALID = "HPCG result is VALID with a GFLOP/s rating of"
 _INVALID = "HPCG result is"
-_SUMMARY, _OF_MPI = "Final Summary", "DDOT Timing Variations"
+_SUMMARY = "Final Summary"
 _RATING = "Total with convergence and optimization phase overhead"
 _RANKS, _THREADS = (("Machine Summary", key) for key in ("Distributed Processes", "Threads per processes"))
 _GRID, _POINTS = ("Processor Dimensions", "np"), ("Global Problem Dimensions", "Global n")
 _EQUATIONS, _RATE = ("Linear System Information", "Number of Equations"), ("GFLOP/s Summary", "Raw Total")
 _WORK, _TIME = ("Floating Point Operations Summary", "Total"), ("Benchmark Time Summary", "Total")
 _ROUNDED = 2e-5  # relative, of values with six digits
-_UNOFFICIAL = "Official results execution time (sec) must be at least"
 
 # section, key -> column and factor to SI
 _COLUMNS: Mapping[tuple[str, str], tuple[str, float]] = {
     (_SUMMARY, _VALID): ("flops", GIGA),
     _RATE: ("hpcg_raw_flops", GIGA),
     _TIME: ("time", 1.0),
-    (_OF_MPI, "Min DDOT MPI_Allreduce time"): ("hpcg_allreduce_min", 1.0),
-    (_OF_MPI, "Avg DDOT MPI_Allreduce time"): ("hpcg_allreduce", 1.0),
-    (_OF_MPI, "Max DDOT MPI_Allreduce time"): ("hpcg_allreduce_max", 1.0),
 }
 
 
@@ -95,10 +85,6 @@ class _Reader:
     def of_axes(self, section: str, name: str) -> list[float]:
         return [self.number(section, f"{name}{axis}") for axis in "xyz"]
 
-    @property
-    def with_mpi(self) -> bool:
-        return any(section == _OF_MPI for section, _ in self.values)
-
 
 def _parse(text: str) -> ParsedOutput:
     """One series of single values, of a result that HPCG calls valid."""
@@ -111,17 +97,10 @@ def _parse(text: str) -> ParsedOutput:
     _check_values(reader)
     ranks = reader.number(*_RANKS)
     columns: dict[str, list[float | None]] = {
-        column: [reader.number(*place) * factor]
-        for place, (column, factor) in _COLUMNS.items()
-        if place[0] != _OF_MPI or reader.with_mpi
+        column: [reader.number(*place) * factor] for place, (column, factor) in _COLUMNS.items()
     }
     columns["hpcg_flops_per_process"] = [reader.number(_SUMMARY, _VALID) * GIGA / ranks]
-    metadata = {"threads": reader.values.get(_THREADS, (0, ""))[1]}
-    if (_SUMMARY, _UNOFFICIAL) in reader.values:
-        least = reader.number(_SUMMARY, _UNOFFICIAL)
-        metadata["not_official"] = (
-            f"ran {reader.number(*_TIME):g} s; official results take at least {least:g} s"
-        )
+    metadata = {"threads": f"{reader.number(*_THREADS):g}"}
     # not as printed for rank 0: NVIDIA's build leaves out a dimension, and CPUs may have less than GPUs
     of_rank = map(truediv, reader.of_axes(*_POINTS), reader.of_axes(*_GRID))
     series = Series("HPCG", int(ranks), columns, {"domain": " x ".join(f"{side:g}" for side in of_rank)})
@@ -152,10 +131,6 @@ def _check_values(reader: _Reader) -> None:
     work, time, rate = (reader.number(*place) for place in (_WORK, _TIME, _RATE))
     if not time or abs(work / time / GIGA - rate) > _ROUNDED * rate:
         raise OutputError(f"{work:g} operations in {time:g} s are not {rate:g} GFLOP/s: damaged")
-    if reader.with_mpi:
-        keys = [f"{which} DDOT MPI_Allreduce time" for which in ("Min", "Avg", "Max")]
-        low, middle, high = (reader.number(_OF_MPI, key) for key in keys)
-        check_order(low, middle, high, reader.values[_OF_MPI, keys[1]][0], slack=0)
 
 
 class _Hpcg(Suite):
@@ -179,8 +154,5 @@ SUITE = _Hpcg(
         "hpcg_flops_per_process": ColumnMetric("rating per process", FLOPS),
         "hpcg_raw_flops": ColumnMetric("flop rate without overheads", FLOPS),
         "time": ColumnMetric("time", DURATION),
-        "hpcg_allreduce": ColumnMetric("time in MPI_Allreduce, mean of processes", TIME),
-        "hpcg_allreduce_min": ColumnMetric("time in MPI_Allreduce, shortest", TIME),
-        "hpcg_allreduce_max": ColumnMetric("time in MPI_Allreduce, longest", TIME),
     },
 )
