@@ -87,8 +87,10 @@ def test_rows_that_files_of_settings_steer_otherwise() -> None:
         "C": [],
         "D": ["settings by files: a.conf:x=1"],
     }
-    for tuned in ("none", "tuning.dat:12ab"):
-        assert of_rows(A={"settings_files": tuned})["A"] == []
+    tuned = [{"settings_files": f"{name}.dat:12ab"} for name in ("shm", "ofi")]
+    assert of_rows(A={"settings_files": "none"}, B=tuned[0], C=tuned[1]) == {"A": [], "B": [], "C": []}
+    other = {"settings_files": "shm.dat:34cd"}
+    assert of_rows(A=tuned[0], B=other)["B"] == ["settings by files: unlike other rows shm.dat:34cd"]
 
 
 def test_what_an_own_run_tells() -> None:

@@ -5,6 +5,7 @@ Rows of one MPI library on one host group are compared; evidence of earlier rele
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -69,12 +70,19 @@ def _evidence(row: Row) -> tuple[frozenset[str], ...]:
 
 def _files(row: Row, rows: Iterable[Row]) -> Iterator[Note]:
     """What files of settings set; where it is more than in other rows, that alone."""
-    recorded = [other for other in rows if all(SETTINGS_FILES in run.metadata for run, _ in other.curves)]
-    common = set.intersection(*(_of(other, SETTINGS_FILES) for other in recorded)) if recorded else set()
-    mine = _of(row, SETTINGS_FILES) - {NO_SETTINGS}
-    only = sorted(mine - common) if row in recorded else []
-    # the tuning that comes with a library is no setting, unless it differs
-    if shown := only or sorted(token for token in mine if "=" in token):
+    recorded = [
+        _told(other) for other in rows if all(SETTINGS_FILES in run.metadata for run, _ in other.curves)
+    ]
+    tuned = {token for told in recorded for token in told if "=" not in token}
+    files = Counter(token.partition(":")[0] for token in tuned)
+    # each transport has a file of tuning beside the library: no setting, unless it has two contents
+    mine = {token for token in _told(row) if "=" in token or files[token.partition(":")[0]] > 1}
+    only = {token for token in mine if any(token not in told for told in recorded)}
+    if shown := sorted(only or mine):
         more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
         unlike = "unlike other rows " if only else ""
         yield Recorded(kind=BY_FILES, reason=f"{unlike}{', '.join(shown[:_MOST])}{more}")
+
+
+def _told(row: Row) -> set[str]:
+    return _of(row, SETTINGS_FILES) - {NO_SETTINGS}
