@@ -141,7 +141,7 @@ def _over_sizes(scene: Scene, table: Table, few: bool) -> Iterator[Chart]:
     yield from islice(_drawn(scene, table, first), 1) if few else _drawn(scene, table, (*dots, *curves))
     # Figures 4 and 5 of the STFC report: people import in order to compare host groups, as that report does.
     imported = all(IMPORTED_FROM in run.metadata for row in table.rows for run, _ in row.curves)
-    if few and (table.published or (places > _FEW and imported)):
+    if few and places > _FEW and imported:
         yield from _drawn(scene, table, dots)
 
 

@@ -84,7 +84,6 @@ class Cluster:
         self.faults = Faults()
         self.next_query = 0.0
         self._wait = FIRST_WAIT
-        self.queries = 0
 
     @property
     def ids(self) -> set[str]:
@@ -97,7 +96,6 @@ class Cluster:
 
     def listing(self) -> dict[str, list[QueuedJob]] | None:
         """Our jobs in the queue by name; None where the scheduler does not answer."""
-        self.queries += 1
         jobs, problem = self.query.jobs()
         self.next_query = self.clock() + self._wait
         self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)

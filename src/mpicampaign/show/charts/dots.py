@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from mpicampaign.base.dimension import TIME
-from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import DISTURBED, VERIFIED, WITH, Case
-from mpicampaign.base.text import clip, visible
+from mpicampaign.base.records import DISTURBED, VERIFIED
+from mpicampaign.base.text import clip
 from mpicampaign.compare.metrics import Metric, printed_sizes
-from mpicampaign.compare.rows import PublishedRow, Row
+from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Table
-from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotRow
 from mpicampaign.show.charts.scene import LONGEST, Scene, kind_of, left_out, repeats_of
@@ -83,7 +81,7 @@ def _chart(
 ) -> DotChart:
     """``said``: the title, and the starts of the caption and of the alternative text."""
     title, caption, alt = said
-    caption += _without_place(rows, columns) + left_out(scene, table.rows) + _published_text(rows)
+    caption += _without_place(rows, columns) + left_out(scene, table.rows)
     alt += "; ".join(_row_text(scene, row, metrics) for row in rows)
     return DotChart(title, caption, alt, tuple(rows), columns, folded=True)
 
@@ -98,7 +96,6 @@ def _axis(
     """One axis for all metrics, of one dimension; without a name, its label is the unit."""
     cells = [row.row.cell(metric) for metric in metrics for row in rows]
     values = [value for cell in cells for value in cell.values]
-    values += [value for metric in metrics for row in rows for value in row.values(metric)]
     # With zeros among the values, median and mean can be smaller than all that a logarithmic axis shows.
     values += [value for cell in cells if (s := cell.summary) for value in (s.median, s.mean)]
     return scene.axis(name, metrics[0].dimension, values, logarithmic)
@@ -112,7 +109,7 @@ def _column(rows: Sequence[DotRow], metric: Metric, axis: Axis, title: str) -> D
         pairs = zip(cell.values, cell.repeats, strict=True)
         dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
         text = (_beside if axis.name else _instead)(row.row, metric, axis)
-        cells.append(DotCell(dots, cell.summary, text, row.values(metric)))
+        cells.append(DotCell(dots, cell.summary, text))
     return DotColumn(title, axis, tuple(cells))
 
 
@@ -144,56 +141,27 @@ def _without_place(rows: Sequence[DotRow], columns: Sequence[DotColumn]) -> str:
 
 
 def _row_text(scene: Scene, row: DotRow, metrics: Sequence[Metric]) -> str:
-    """Medians and published values."""
+    """The medians."""
     summaries = [row.row.cell(metric).summary for metric in metrics]
     own = [
         scene.view.quantity(summary.median, metric.dimension) if summary else "no value"
         for summary, metric in zip(summaries, metrics, strict=True)
     ]
-    published = [
-        scene.view.quantity(value, metric.dimension) for metric in metrics for value in row.values(metric)
-    ]
-    said = [", ".join(own)] if any(summaries) else ["has no value"]
-    return " ".join([_name(row), *said, *([f"(published: {', '.join(published)})"] if published else [])])
+    return f"{_name(row)} {', '.join(own) if any(summaries) else 'has no value'}"
 
 
 def _name(row: DotRow) -> str:
     return f"{clip(row.place, LONGEST)} {clip(row.label, LONGEST)}"
 
 
-# The rows, and the published values of the same places
-
-
 def _rows_of(scene: Scene, table: Table) -> list[DotRow]:
-    """The table's rows but those not available, with what was published of the same.
-
-    A published row belongs to a row if system, host group, placement and number of ranks are the same; upper
-    and lower case of systems may differ.
-    """
-    published = grouped(table.published, _place)
+    """The table's rows but those not available."""
     return [
         DotRow(
             scene.place(row),
             scene.label(table, row),
             scene.look(table, row) if row.counted else None,
             row,
-            tuple(published.get((*_of_case(row.case), row.ranks), ())),
         )
         for row in offered(table)
     ]
-
-
-def _place(row: PublishedRow) -> tuple[object, ...]:
-    return (*_of_case(row), row.ranks)
-
-
-def _of_case(case: Case | PublishedRow) -> tuple[str, str, str]:
-    """The system in small letters, without its MPI library."""
-    return case.system.partition(WITH)[0].casefold(), case.host_group, case.placement
-
-
-def _published_text(rows: Iterable[DotRow]) -> str:
-    """Whose published values are marked; empty where there are none."""
-    every = [published for row in rows for published in row.published]
-    found = dict.fromkeys(f"{published_mark(each)}, {statistic_of(each)}" for each in every)
-    return f" Large hollow marks: {visible('; '.join(found))}." if found else ""

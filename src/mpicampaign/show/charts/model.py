@@ -18,8 +18,7 @@ from mpicampaign.statistics.medians import Summary
 
 if TYPE_CHECKING:
     from mpicampaign.base.records import Record
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +137,11 @@ class Dot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DotCell:
-    """One metric of one row, published values of the same, and the text beside them or in their place."""
+    """One metric of one row, and the text beside it or in its place."""
 
     dots: tuple[Dot, ...]
     summary: Summary | None
     text: str
-    published: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +155,9 @@ class DotLine:
 
 @dataclass(frozen=True, slots=True)
 class DotRow(DotLine):
-    """A row of a table, and what was published of the same host group in the same placement."""
+    """The line of a row of a table."""
 
     row: Row
-    published: tuple[PublishedRow, ...]
-
-    def values(self, metric: Metric) -> tuple[float, ...]:
-        """The published values of a metric."""
-        return tuple(row.values[metric] for row in self.published if metric in row.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
@@ -17,7 +17,10 @@ _LONGEST = 1.6  # inches of a name
 # The marks
 
 _APART = 0.035  # inches from where on the mean is marked beside the median
-_KEY = "mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; ×: mean, "
+_KEY = (
+    "mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; ×: mean, "
+    "where it lies apart"
+)
 
 
 class _Line(NamedTuple):
@@ -50,7 +53,6 @@ _Mark = tuple["Style", bool, "Point"]  # whether it is hollow, and its place
 
 def _draw_cells(page: Page, panels: Sequence[_Lines]) -> None:
     """Bars below marks, and strokes above; what looks the same in all panels at once."""
-    _draw_marks(page, 5.5, (mark for lines in panels for mark in _published(lines)))
     strokes, means = [], []
     for lines in panels:
         bars, colours = [], []
@@ -65,22 +67,12 @@ def _draw_cells(page: Page, panels: Sequence[_Lines]) -> None:
             if lines.axis.shows(summary.median):
                 strokes.append([(median, middle + side) for side in (-half, half)])
         page.lines(bars, colours, lines.pitch * 24, alpha=0.3, name="ranges")
-    _draw_marks(page, 2.8, (mark for lines in panels for mark in _repeats(lines)))
+    repeats = (mark for lines in panels for mark in _repeats(lines))
+    for (look, hollow), alike in grouped(repeats, lambda mark: mark[:2]).items():
+        page.marks([point for *_, point in alike], look.marker, look.colour, 2.8, hollow)
     page.lines(strokes, INK, 1.3, name="medians")
     if means:
         page.marks(means, "cross", INK, 3.5)
-
-
-def _draw_marks(page: Page, size: float, marks: Iterable[_Mark]) -> None:
-    for (look, hollow), alike in grouped(marks, lambda mark: mark[:2]).items():
-        page.marks([point for *_, point in alike], look.marker, look.colour, size, hollow)
-
-
-def _published(lines: _Lines) -> Iterator[_Mark]:
-    for row, cell, middle in lines.lines:
-        for value in filter(lines.axis.shows, cell.published):
-            if row.look is not None:
-                yield row.look, True, (lines.along(value), middle)
 
 
 def _repeats(lines: _Lines) -> Iterator[_Mark]:
@@ -117,9 +109,7 @@ def draw_dots(chart: DotChart) -> Page:
     """Host groups and placements at the left, then the columns."""
     sheet = _sheet(chart.rows)
     page = Page(sheet.height, chart.title)
-    published = any(cell.published for column in chart.columns for cell in column.cells)
-    apart = "apart; large hollow mark: published" if published else "where it lies apart"
-    page.key("small " * published + _KEY + apart)
+    page.key(_KEY)
     _draw_row_names(page, chart.rows, sheet)
     panels = []
     for column, place in zip(chart.columns, _places(chart, sheet), strict=True):
@@ -185,9 +175,8 @@ def _draw_text(lines: _Lines, line: _Line, beside: bool) -> None:
     panel, cell, y = lines.panel, line.cell, line.middle
     if not cell.text:
         return
-    if (cell.summary is not None or cell.published) and beside:
-        ends = [*([cell.summary.maximum] if cell.summary else []), *cell.published]
-        panel.page.text(max(map(lines.along, ends)) + 0.09, y, cell.text, 7)
+    if cell.summary is not None and beside:
+        panel.page.text(lines.along(cell.summary.maximum) + 0.09, y, cell.text, 7)
         return
     left = panel.place.left
     room = WIDTH - left - 0.2 if beside else panel.place.width - 0.1
