@@ -247,21 +247,6 @@ def test_jobs_in_names(name: str, job: str) -> None:
     assert job_in_name(name, "N      :   40000") == job
 
 
-def at(stamp: str, text: str) -> str:
-    return text.replace("Wed Mar 22 05:28:00 2017", stamp)
-
-
-def test_position_decides_in_the_repeated_hour_without_jobs(tmp_path: Path) -> None:
-    times = ["02:50:00", "02:10:00", "02:30:00"]
-    texts = [at(f"Sun Oct 29 {time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)]
-    take(tmp_path, {"run9.out": texts[0] + texts[1], "run10.out": texts[2]}, NIGHTS)
-    latencies = [
-        (record.repeat, record.series[0].columns["time"][0])
-        for record in sorted(collect_imports(tmp_path / "results"), key=lambda record: record.repeat)
-    ]
-    assert latencies == [(1, 1e-6), (2, pytest.approx(1.1e-6)), (3, pytest.approx(1.2e-6))]
-
-
 EXCERPT = hpl()[: hpl().index("T/V")]
 DOCUMENTS = {
     "README.md": f"# How to\n\n{EXCERPT}\n...\n",

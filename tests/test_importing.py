@@ -83,7 +83,7 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
         ("osu_latency_tcp_1.log osu_latency_tcp_2.log", 1, {"raw": 2}),
         ("run1/shm.out run2/shm.out run2/tcp.out", 1, {"shm": 2, "tcp": 1}),
         ("np2.out np4.out job-77001.out job-77003.out", 2, {"np2": 1, "np4": 1, "raw": 2}),
-        ("a&b.out a-b.out c.out", 3, {"a-b": 1, "a-b-2": 1, "c": 1}),
+        ("{a}&b.out a-b.out {c}.1.2/c.out", 3, {"a-b": 1, "a-b-2": 1, "c-.1.2-c": 1}),
     ],
 )
 def test_a_draft_has_a_rule_for_a_layout(

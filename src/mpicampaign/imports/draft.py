@@ -151,14 +151,14 @@ def _pattern(
                 pattern += _any_of(next(spelt)) if piece == BENCHMARK else MARKERS[piece]
                 continue
             texts = next(names)
-            name, template = re.escape(texts[0]), texts[0]
+            name, template = re.escape(texts[0]), texts[0] and usable_name(texts[0])  # it may have braces
             if texts in groups:
                 name = f"(?P={groups[texts]})"
             elif len({*texts}) > 1:
                 groups[texts] = f"name{len(groups) + 1}"
                 name, template = f"(?P<{groups[texts]}>[^/]+?)", f"{{{groups[texts]}}}"
                 shown.append((template, texts))
-            elif template and template not in shared:
+            elif template and texts[0] not in shared:
                 shown.append((template, texts))
             of_part.append(template)
             pattern += f"{re.escape(piece[0])}{name}{re.escape(piece[2])}"

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from difflib import get_close_matches
 
 from mpicampaign.base.grouping import grouped
@@ -169,31 +168,11 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-_SUNDAY = 6
-_ENDS = {4: range(1, 8), 10: range(25, 32), 11: range(1, 8)}  # days: in Oceania, Europe, North America
-_HOURS = re.compile(r"\d{4}-\d\d-\d\dT0[123]:\d\d:\d\d")  # one of these hours is there twice
-
-
 def moment(started: str, job: str, path: str, line: int) -> tuple[str, list[int], list[str | int]]:
-    """A sort key: start, then the numbers of the job, such as 1234_7 or 1234[7], then those in path and line.
-
-    In an hour that may be there twice, times do not tell the order.
-    """
+    """A sort key: start, the numbers of the job, such as 1234_7 or 1234[7], then those in path and line."""
     numbers = [int(number) for number in re.findall(r"\d{1,18}", job)]
     digits = re.split(r"([0-9]{1,18})", path)
-    parts = [int(part) if k % 2 else part for k, part in enumerate(digits)]
-    return started[:13] if _may_be_repeated(started) else started, numbers, [*parts, line]
-
-
-def _may_be_repeated(started: str) -> bool:
-    """Whether a time such as 2017-10-29T02:30:00 may be in that hour; an offset from UTC tells it apart."""
-    if not _HOURS.fullmatch(started):
-        return False
-    try:
-        time = datetime.fromisoformat(started)
-    except ValueError:
-        return False
-    return time.weekday() == _SUNDAY and time.day in _ENDS.get(time.month, ())
+    return started, numbers, [*(int(part) if k % 2 else part for k, part in enumerate(digits)), line]
 
 
 def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | None = None) -> None:

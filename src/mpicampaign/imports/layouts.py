@@ -183,7 +183,7 @@ def _pieces(path: str) -> tuple[tuple[Piece, ...], ...]:
 def _tell_apart(alike: Sequence[Case]) -> None:
     """Tell outputs of one file apart by a line above them that differs in some words, else by lines."""
     headings = [case.facts.get("heading", "").split("\n") for case in alike]
-    for place in range(1, min(map(len, headings)) + 1):
+    for place in range(1, min(map(len, headings)) + 1) if [""] not in headings else ():
         words = [heading[-place].split() for heading in headings]
         if len({*map(len, words)}) > 1:
             words = [[heading[-place]] for heading in headings]
