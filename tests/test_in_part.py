@@ -143,14 +143,6 @@ def test_what_hpcc_never_wrote_is_no_value() -> None:
     assert parse("hpcc", text).series[0].columns["random_access_lcg_single_rate"] == [None]
 
 
-OSU = """\
-Option Missing Required Argument [-m]
---------------------------------------------------------------------------
-Primary job  terminated normally, but 1 process returned
-a non-zero exit code. Per user-direction, the job has been aborted.
-"""
-
-
 def test_what_is_shown_is_short_and_printable() -> None:
     hostile = "error \x1b[2J\u202e" + "x" * 10_000 + "\n"
     found = cause_of("".join(f"{number} {hostile}" for number in range(50)))
@@ -164,6 +156,8 @@ def test_nothing_but_words_is_a_cause() -> None:
         "ORTE has lost communication with a remote daemon."
     )
     assert cause_of("\x07\n\0\0\0\n____\n") == ""
+    ended = "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+    assert cause_of(f"slurmstepd: error: task_g_set_affinity: No such process\n{ended}\nbye\n") == ended[4:]
 
 
 TWO_RANKS = (Path(__file__).parent / "fixtures" / "hpcc" / "two_ranks.out").read_text()

@@ -72,11 +72,6 @@ def row_numbers(suite: str, lines: list[str]) -> list[int]:
     return [k for k, line in enumerate(lines) if line.lstrip()[:1].isdigit()]
 
 
-@pytest.mark.parametrize(("suite", "name", "largest"), OUTPUTS)
-def test_the_outputs_themselves_are_read(suite: str, name: str, largest: int | None) -> None:
-    assert figures(suite, TEXTS[suite, name], largest)
-
-
 @given(outputs, positions)
 def test_cut_at_any_character(output: Output, where: float) -> None:
     text = TEXTS[output[:2]]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from mpicampaign.base.yaml_lines import printable, shortened
+from mpicampaign.suites.aborts import is_aborted
 
 LINES = 3
 LENGTH = 160  # characters of a line
@@ -18,15 +19,16 @@ _CAUSES = (
         r"permission denied|no such file or directory|command not found|executable could not be found|"
         r"host key verification|could not resolve|requested nodes? .*not available",
         re.I,
-    ),
+    ).search,
     re.compile(
         r"fatal error|segmentation fault|floating point exception|illegal instruction|bus error|"
         r"assertion .*fail|unable to|could not|cannot |failed|invalid|unrecognized|unknown option|refuse|"
         r"^>>> .+ <<<$|^\w[^\[]* \[--?\w[^\]]*\]$",  # HPL's; OSU's on its options
         re.I,
-    ),
-    re.compile(r"error|abort|signal|killed", re.I),
-    re.compile(r"^usage:", re.I),
+    ).search,
+    is_aborted,
+    re.compile(r"error|abort|signal|killed", re.I).search,
+    re.compile(r"^usage:", re.I).search,
 )
 _SAYS = re.compile(r"[^\W_]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -41,8 +43,8 @@ def cause_of(*texts: str) -> str:
     ``texts``: the ends of standard error and of the output, the more telling first.
     """
     lines = [line for text in texts for line in _lines(text[-_LAST:])]
-    for pattern in _CAUSES:
-        if matching := [line for line in lines if pattern.search(line)]:
+    for tells in _CAUSES:
+        if matching := [line for line in lines if tells(line)]:
             return _joined(matching)
     return _joined(lines[-1:])
 

@@ -39,7 +39,7 @@ TEXTS = {
         r"MPI_ABORT was invoked|\[[^]]+\] \*\*\* (?:Process received signal|An error occurred|MPI_ERRORS_)",
     ),
     "MPICH 1.4 to 5.0, Intel MPI: src/pm/hydra/mpiexec, src/pm/hydra/lib/hydra.h": (
-        "=   (?:BAD TERMINATION OF ONE|KILLED BY SIGNAL)|(?:YOUR )?APPLICATION TERMINATED WITH THE EXIT",
+        "(?:=   )?(?:BAD TERMINATION OF ONE|KILLED BY SIGNAL)|(?:YOUR )?APPLICATION TERMINATED WITH THE EXIT",
         r"\[(?:mpiexec|proxy)[^]@]*@[^]]+\] (?:\w+ \([^()\s]+:[0-9]+\): |APPLICATION TIMED OUT)",
     ),
     "MPICH 1.4 to 5.0, Intel MPI, MVAPICH: ch4_globals.c, errutil.c, mpir_assert.c; Rank: Cray MPICH 7": (
