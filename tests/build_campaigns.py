@@ -8,7 +8,7 @@ defaults for what does not matter; `write_trivial` one whose runs take no time.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,16 @@ def problems_of(path: Path) -> list[str]:
     except UserError as error:
         return [f"{lines[p.line or 0].strip()} | {p.message} | {p.hint}" for p in error.problems]
     return []
+
+
+def with_pattern(node: Any) -> Iterator[dict[str, Any]]:
+    """The parts of a schema that have a pattern."""
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str):
+            yield node
+        node = [value for name, value in node.items() if name != "examples"]
+    for inner in node if isinstance(node, list) else ():
+        yield from with_pattern(inner)
 
 
 def without_none(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from build_campaigns import MACHINE, script_of
+from build_campaigns import MACHINE, script_of, with_pattern
 from jsonschema import Draft202012Validator
 
 from mpicampaign.base.errors import Problem, UserError
@@ -201,19 +201,9 @@ def test_a_very_large_matrix_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_every_pattern_is_whole_and_has_a_description() -> None:
-    def walk(node: object) -> None:
-        if isinstance(node, dict):
-            if isinstance(node.get("pattern"), str):
-                assert node["pattern"].startswith("^")
-                assert node["pattern"].endswith("$")
-                assert "x-message" in node
-            for each in (value for name, value in node.items() if name != "examples"):
-                walk(each)
-        elif isinstance(node, list):
-            for each in node:
-                walk(each)
-
-    walk(campaign_schema())
+    parts = [*with_pattern(campaign_schema())]
+    assert parts and all("x-message" in part for part in parts)
+    assert all(part["pattern"].startswith("^") and part["pattern"].endswith("$") for part in parts)
 
 
 # ---- any input yields a campaign or a list of errors

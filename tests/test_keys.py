@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from build_campaigns import with_pattern
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
@@ -219,20 +220,9 @@ RULE = re.compile(
 
 def _stated_rules() -> list[tuple[str, str]]:
     """The patterns of the campaign file whose messages state which characters they take."""
-    found: dict[str, str] = {}
-
-    def walk(node: Any) -> None:
-        if isinstance(node, dict):
-            if isinstance(node.get("pattern"), str) and "it takes letters" in node.get("x-message", ""):
-                found[node["pattern"]] = node["x-message"]
-            for each in node.values():
-                walk(each)
-        elif isinstance(node, list):
-            for each in node:
-                walk(each)
-
-    walk(campaign_schema())
-    return [(pattern, text) for pattern, text in found.items() if "environment variable" not in text]
+    found = {part["pattern"]: part.get("x-message", "") for part in with_pattern(campaign_schema())}
+    stated = {pattern: text for pattern, text in found.items() if "it takes letters" in text}
+    return [(pattern, text) for pattern, text in stated.items() if "environment variable" not in text]
 
 
 def _obeys(message: str, text: str) -> bool:
