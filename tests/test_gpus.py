@@ -361,7 +361,11 @@ def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:
     unnamed = OF_2022.replace("  sum", " none")
     for number, text in enumerate((unnamed, unnamed + "RCCL version 2.18.3\n"), start=1):
         (tmp_path / f"all_gather.{number}.log").write_text(text)
+    for name in ("alltoall", "sendrecv"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.log").write_text(unnamed)
     draft = draft_map([tmp_path], "old")
+    assert "label: {placement: '{name1}', benchmark: '{name1}'}" in draft
     names = re.findall("placement: ([^,]*), .*benchmark: all_gather}", draft)
     assert [name.endswith("{nccl}'") for name in names] == [True, False]  # the first rule that fits counts
 

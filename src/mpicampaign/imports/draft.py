@@ -153,7 +153,7 @@ def _pattern(
             texts = next(names)
             name, template = re.escape(texts[0]), texts[0] and usable_name(texts[0])  # it may have braces
             if texts in groups:
-                name = f"(?P={groups[texts]})"
+                name, template = f"(?P={groups[texts]})", f"{{{groups[texts]}}}"
             elif len({*texts}) > 1:
                 groups[texts] = f"name{len(groups) + 1}"
                 name, template = f"(?P<{groups[texts]}>[^/]+?)", f"{{{groups[texts]}}}"
