@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,30 +66,32 @@ def _size_problems(campaign: Campaign) -> Iterator[Problem]:
     from mpicampaign.compare.metrics import size_named
 
     for number, limit in enumerate(campaign.expect):
-        size = size_named(limit.metric)
-        known = _sizes_of(campaign, [limit.benchmark])
-        if size is not None and known and (why := _why_none(limit.metric, size, known, campaign.table_sizes)):
-            key = ("expect", number, "metric")
-            yield campaign.document.problem(key, f"{limit.benchmark}: {why}", limit.metric, _has(known))
-    everywhere = [name for entry in campaign.matrix for name in entry.benchmarks]
-    known = _sizes_of(campaign, everywhere)
+        size, printed = size_named(limit.metric), _sizes_of(campaign, [limit.benchmark])
+        if size is None or not printed:
+            continue
+        reasons = [_why_none(limit.metric, size, of_one, campaign.table_sizes) for of_one in printed]
+        if all(reasons):
+            message, key = f"{limit.benchmark}: {reasons[0]}", ("expect", number, "metric")
+            yield campaign.document.problem(key, message, limit.metric, _has(printed))
     places = [place for place, _ in campaign.document.items(("table_sizes",))]
-    sizes = campaign.table_sizes if known and places else ()
+    printed = _sizes_of(campaign, [name for entry in campaign.matrix for name in entry.benchmarks])
+    sizes = campaign.table_sizes if printed and places else ()
     places = places if len(places) == len(sizes) else [("table_sizes",)] * len(sizes)
     for place, size in zip(places, sizes, strict=True):
-        if size not in known:
+        if not any(size in of_one for of_one in printed):
             message = "no benchmark of the matrix prints this size"
-            yield campaign.document.problem(place, message, format_size(size), _has(known))
+            yield campaign.document.problem(place, message, format_size(size), _has(printed))
 
 
-def _sizes_of(campaign: Campaign, names: Collection[str]) -> list[int]:
-    """The sizes that any of some benchmarks prints; none where those of any are not known."""
+def _sizes_of(campaign: Campaign, names: Collection[str]) -> list[list[int]]:
+    """The sizes that each of some benchmarks prints; none where those of any are not known."""
     from mpicampaign.base.records import defined_name
     from mpicampaign.suites import SUITES
 
     meant = [of for name, of in campaign.benchmarks.items() if {name, defined_name(name)} & {*names}]
-    sizes = [SUITES[of.suite].sizes(of.program, of.arguments) for of in meant if of.suite in SUITES]
-    return sorted({*chain.from_iterable(sizes)}) if all(sizes) and len(sizes) == len(meant) else []
+    suites = [(SUITES.get(of.suite), of) for of in meant]
+    sizes = [sorted(suite.sizes(of.program, of.arguments)) if suite else [] for suite, of in suites]
+    return sizes if all(sizes) else []
 
 
 def _why_none(metric: str, size: int, known: Sequence[int], shown: Sequence[int]) -> str:
@@ -107,11 +109,11 @@ def _why_none(metric: str, size: int, known: Sequence[int], shown: Sequence[int]
     return ""
 
 
-def _has(known: Sequence[int]) -> str:
+def _has(printed: Iterable[Sequence[int]]) -> str:
     """``sizes: 0 B, 1 B, 2 B, …, 4 MiB``."""
     from mpicampaign.base.units import format_size
 
-    texts = [format_size(size) for size in known]
+    texts = [format_size(size) for size in sorted({*chain.from_iterable(printed)})]
     return f"sizes: {', '.join([*texts[:3], '…', texts[-1]] if len(texts) > 4 else texts)}"
 
 

@@ -766,11 +766,11 @@ class _Imb(Suite):
         return "" if program in ("IMB-P2P", "IMB-MT") else "-iter 5000,250 -time 1 -msglog 0:22"
 
     def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
-        """0 B and doubling ones by ``-msglog [MIN:]MAX``; IMB-P2P and IMB-MT have other options."""
+        """0 B and doubling ones by ``-msglog [MIN:]MAX``, in the programs that have this option."""
         options = dict(pairwise(" ".join(arguments).split()))
         log = _LOGARITHMS.fullmatch(options.get("-msglog", "0:22"))
         others = {"-msglen", "-msgsize", "-data_type"} & options.keys()
-        if log is None or others or program.rpartition("/")[2] in ("IMB-P2P", "IMB-MT"):
+        if log is None or others or not re.search("IMB-(MPI1|NBC|RMA|EXT)(-GPU)?$", program):
             return ()
         return [0, *(1 << n for n in range(int(log[1] or 0), int(log[2]) + 1))]
 
