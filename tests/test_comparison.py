@@ -358,7 +358,8 @@ def test_earlier_definitions_on_disk_are_compared_with_now(
     assert status == 2 and "present definition of here/blue TCP latency has no runs yet" in edited
     assert "'mpicampaign run mine.yaml' makes them" in edited
     described(folder, "-i2")
-    assert "arguments: -i3 → -i2" in compared("mine.yaml")[1]
+    said = compared("mine.yaml")[1]
+    assert "arguments: -i3 → -i2" in said and "definition are older, the last one at 2026-11-02T04" in said
     described(folder, "-i3")
     compared("mine.yaml", "--format", "csv", "-o", "mine.csv")
     [line, *_] = csv.DictReader((tmp_path / "mine.csv").read_text().splitlines())
@@ -388,6 +389,9 @@ def test_runs_of_one_definition_in_several_series_are_put_together(
     nightly = DEFINITION.replace("repeats: 4", "repeats: 1").replace("nts: TCP,", "nts: [TCP, SHM],")
     shm = "SHM: {nodes: 1, ranks_per_node: 4, transport: shm}"
     nightly = nightly.replace("placements: {", f"placements: {{{shm}, ")
+    other = "  other: {suite: osu, program: 'true', provider: {kind: path, location: /bin/true}}"
+    nightly = nightly.replace("benchmarks: latency}", "benchmarks: [latency, other]}")
+    nightly = nightly.replace("matrix:", f"{other}\nmatrix:")
     monkeypatch.setitem(globals(), "DEFINITION", nightly)
     folder = tmp_path / "results/mine"
 
@@ -402,7 +406,7 @@ def test_runs_of_one_definition_in_several_series_are_put_together(
             shutil.rmtree(folder / "runs/blue/SHM")
         if night == 3:
             said = " ".join(compared().split())
-            assert "'mpicampaign history mine.yaml' looks for changes in all 6 runs that count" in said
+            assert "'mpicampaign history mine.yaml' looks for changes in all 12 runs that count" in said
         if night < 8:
             write_series(folder, series_of(night))
             Store(folder / "history").add(series_of(night), folder, Presentation())
@@ -410,7 +414,9 @@ def test_runs_of_one_definition_in_several_series_are_put_together(
             (folder / "series.json").unlink()
     said = " ".join(compared().split())
     assert "arguments: -i1 → -i2, 8 runs, the first one at 2026-11-01T01:00:00Z, the last one at" in said
+    assert "Defined as before, and compared with nothing: 1 other case." in said
     not_again = said.partition("Not run again")[2]
-    assert "'mpicampaign run mine.yaml' makes them. here/blue SHM latency" in not_again
+    assert "here/blue SHM latency: no run of its present definition yet" in not_again
+    assert "'mpicampaign run mine.yaml' makes what has no run yet" in not_again
     [line, *_] = csv.DictReader(compared("--format", "csv").splitlines())
     assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.grouping import grouped
-from mpicampaign.base.plan_file import FILE as PLAN_FILE
-from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json
-from mpicampaign.base.presentation import TABLE_SIZES
-from mpicampaign.base.records import MISSING, SETTINGS_FILES
-from mpicampaign.base.text import counted, listed
-from mpicampaign.cli.campaign_argument import CAMPAIGN, file_of_results, is_campaign_file, results_named
+from mpicampaign.base.records import SETTINGS_FILES
+from mpicampaign.cli.campaign_argument import CAMPAIGN, is_campaign_file, results_named
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
 from mpicampaign.show.writer import DataWriter, format_names, writer
-
-if TYPE_CHECKING:
-    from mpicampaign.collect.undescribed import EarlierRuns
-    from mpicampaign.history.store import Store
-    from mpicampaign.questions.two_sides.find import Side, TwoSides
-    from mpicampaign.questions.two_sides.say import Past
 
 EXAMPLES = (
     (
@@ -41,23 +24,6 @@ EXAMPLES = (
     ("mpicampaign compare mine.yaml --with bundles/*.tar.gz", "the same, and bundles of other sites"),
 )
 PUBLIC = "public"
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}Z)?)?")
-_MOST_NAMED = 5  # folders or definitions in a message
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A side. ``series``: if it is one of the history; ``folder``: of the campaign whose past it is.
-
-    ``definitions``: earlier ones that its runs are of; ``older``: those that are on disk, too.
-    """
-
-    side: Side
-    sizes: Sequence[int] = TABLE_SIZES
-    series: str = ""
-    folder: Path | None = None
-    definitions: Sequence[EarlierRuns] = ()
-    older: Sequence[EarlierRuns] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.cli.compared_sides import changes_between, check_different, past_of, sides_of
     from mpicampaign.history.changes import NAMES
     from mpicampaign.history.rows import OBSERVED
     from mpicampaign.questions.two_sides.find import two_sides
@@ -88,48 +55,26 @@ def run(options: argparse.Namespace) -> int:
         return _beside_public(options)
     given = [text for text in (options.before, options.after) if text is not None]
     campaign = next(filter(is_campaign_file, given), str(options.campaign))
-    before, after = _sources(given, campaign)
-    _check_different(before, after, campaign)
+    before, after = sides_of(given, campaign)
+    check_different(before, after, campaign)
     observed = OBSERVED | {SETTINGS_FILES: SETTINGS_FILES}
     names = NAMES | {SETTINGS_FILES: "settings files"}
     sides = two_sides(before.side, after.side, after.sizes, observed, names)
-    known = _known_changes(sides, before, after)
+    known = changes_between(sides, before, after)
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):
         name = after.folder.name if after.folder else after.side.name
         content = chosen.write(two_sides_data(sides, known), name)
     else:
-        content = chosen.write(two_sides_document(sides, known, past=_past(sides, before, after))).encode()
+        content = chosen.write(two_sides_document(sides, known, past=past_of(sides, before, after))).encode()
     write_table(content, options.output, options.format)
     return DONE
-
-
-def _known_changes(sides: TwoSides, before: _Source, after: _Source) -> dict[int, str]:
-    """What the history knows of the values, by number, where both sides are series of one campaign."""
-    from mpicampaign.history.before import known_changes
-    from mpicampaign.history.series import is_name
-    from mpicampaign.questions.history.say import day, with_text
-
-    folder, names = before.folder, (before.series, after.series)
-    if folder is None or folder != after.folder or not all(map(is_name, names)):
-        return {}
-    changes = known_changes(sides, *names, folder)
-    return {n: f"real: changed on {day(time)}, {with_text(causes)}" for n, time, causes in changes}
-
-
-def _past(sides: TwoSides, before: _Source, after: _Source) -> Past:
-    from mpicampaign.questions.two_sides.say import Past
-
-    if before.folder is None:
-        return Past()
-    few = before.folder == after.folder and any(both.few for both in sides.both)
-    elsewhere = _in_history(before.folder) if few and not before.definitions else ""
-    return Past(file_of_results(before.folder), before.definitions, before.older, elsewhere)
 
 
 def _beside_public(options: argparse.Namespace) -> int:
     """Own values, or those of a bundle, beside those of public systems."""
     from mpicampaign.bundle.merge import records_of
+    from mpicampaign.cli.compared_sides import source_of
     from mpicampaign.collect.campaign import collect_all
     from mpicampaign.compare.compare import compare
     from mpicampaign.questions.public_systems.find import values_of
@@ -147,7 +92,7 @@ def _beside_public(options: argparse.Namespace) -> int:
     name = options.before or str(options.campaign)
     folder = results_named(name)  # an older report knows less of its runs
     comparison = compare(
-        collect_all(folder) if folder and folder.is_dir() else _source(name, name).side.records
+        collect_all(folder) if folder and folder.is_dir() else source_of(name, name).side.records
     )
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):
@@ -156,203 +101,3 @@ def _beside_public(options: argparse.Namespace) -> int:
         content = chosen.write(public_document(comparison, more, DEFAULT)).encode()
     write_table(content, options.output, options.format)
     return DONE
-
-
-def _sources(given: Sequence[str], campaign: str) -> tuple[_Source, _Source]:
-    """The two sides; where one is given, a date is compared with now, a campaign with what it was before."""
-    if len(given) == 2:
-        before, after = (_source(text, campaign) for text in given)
-        return before, after
-    if given and not results_named(given[0]):
-        return _then(given[0], campaign), _source(campaign, campaign)
-    return _before_and_now(given[0] if given else campaign)
-
-
-def _check_different(before: _Source, after: _Source, campaign: str) -> None:
-    """Refuse results beside themselves, such as by the day on which the newest series began."""
-    folder, definitions = before.folder, before.definitions or after.definitions
-    if folder is None or definitions or (folder, before.series) != (after.folder, after.series):
-        return
-    earlier = [name for name in _store(folder).names() if name < before.series]
-    command = f"mpicampaign compare {earlier[-1]} {shlex.quote(campaign)}" if earlier else ""
-    hint = f"the series before it: {command}" if earlier else _known(folder)
-    message = f"both sides are the same results, those of series {before.series}"
-    raise UserError(Problem(message, before.side.name, hint=hint))
-
-
-def _source(text: str, campaign: str) -> _Source:
-    from mpicampaign.bundle.merge import records_of
-    from mpicampaign.collect.campaign import records_in
-    from mpicampaign.questions.two_sides.find import Side
-
-    path = results_named(text)
-    if path is None:
-        return _then(text, campaign)
-    if path.is_file() and path.suffix != ".jsonl":
-        return _Source(Side(path.name, records_of(path)))
-    if (path / PLAN_FILE).is_file():
-        return _now(text, path, _present_plan(path) if is_campaign_file(text) else None)
-    header, records = records_in(path)
-    return _Source(Side(text, records), header.table_sizes or TABLE_SIZES)
-
-
-def _now(name: str, folder: Path, plan: PlanFile | None = None) -> _Source:
-    """The results in a campaign's folder, whether or not a report was made since.
-
-    ``plan``: in place of that of the folder.
-    """
-    from mpicampaign.base.records import RECORDS, read_records
-    from mpicampaign.collect.campaign import collect_all
-    from mpicampaign.history.series import read_series
-    from mpicampaign.questions.two_sides.find import Side
-
-    report = folder / RECORDS
-    sizes = read_records(report)[0].table_sizes if report.is_file() else ()
-    series = read_series(folder).name
-    return _Source(Side(name, collect_all(folder, plan)), sizes or TABLE_SIZES, series, folder)
-
-
-def _present_plan(folder: Path) -> PlanFile:
-    """The plan of the campaign file as it is now; nothing is written.
-
-    That of the folder where the file is gone, or its runs are those of another machine.
-    """
-    from mpicampaign.collect.campaign import plan_of
-    from mpicampaign.run.conditions import prepare_with_results
-
-    kept_plan, file = plan_of(folder), Path(file_of_results(folder) or folder)
-    if not file.is_file():
-        return kept_plan
-    present = prepare_with_results(file, results=folder.parent).plan
-    return (
-        plan_from(json.loads(plan_json(present))) if {*present.systems} == {*kept_plan.systems} else kept_plan
-    )
-
-
-# ---- before, on disk
-
-
-def _before_and_now(text: str) -> tuple[_Source, _Source]:
-    """Earlier definitions of a campaign beside its results now; without any its last finished series."""
-    from mpicampaign.collect.undescribed import numbered
-    from mpicampaign.history.before import definitions_of
-    from mpicampaign.questions.two_sides.find import Side
-
-    folder = results_named(text) or Path(text)
-    if folder.is_file():
-        hint = "give a second side: a campaign file, a folder, a bundle or a date"
-        raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
-    plan = _present_plan(folder)
-    now = _now("now", folder, plan)
-    definitions = definitions_of(plan, folder, now.side.records)
-    if before := _defined_before(folder, definitions.earlier):
-        cases = {record.case for record in before.side.records}
-        here = [run for run in now.side.records if run.case in cases and run.status != MISSING]
-        more = [run for run in definitions.present if run.case in cases]
-        if not (here or more):
-            raise _without_runs(before)
-        return before, replace(now, side=Side("now", numbered([*here, *more]) if more else here))
-    if names := [name for name in _store(folder).names() if name != now.series]:
-        return _of_series(folder, names[-1], names[-1]), now
-    message = "nothing on disk is of an earlier definition, and no series is finished"
-    hint = "; ".join(filter(None, [_in_history(folder), _known(folder)]))
-    raise UserError(Problem(message, str(folder), hint=hint))
-
-
-def _without_runs(before: _Source) -> UserError:
-    """Says that what the campaign file defines now was not run yet."""
-    file, times = file_of_results(before.folder or Path()), [runs.began for runs in before.definitions]
-    cases = listed([*dict.fromkeys(str(runs.case) for runs in before.definitions)][:_MOST_NAMED])
-    message = f"the present definition of {cases} has no runs yet; the newest results are of {max(times)}"
-    return UserError(Problem(message, file, hint=f"'mpicampaign run {shlex.quote(file)}' makes them"))
-
-
-def _defined_before(folder: Path, earlier: Sequence[EarlierRuns], last: str = "") -> _Source | None:
-    """Of each case the newest earlier definition; ``last``: that had begun by this day or time (UTC)."""
-    from mpicampaign.questions.two_sides.find import Side
-
-    begun = [runs for runs in earlier if not last or runs.began[: len(last)] <= last]
-    newest = [of_case[0] for of_case in grouped(begun, lambda runs: runs.case).values()]
-    records = [record for runs in newest for record in runs.records]
-    older = [runs for runs in begun if runs not in newest]
-    side = Side(last or "before", records)
-    return _Source(side, folder=folder, definitions=newest, older=older) if newest else None
-
-
-def _in_history(folder: Path) -> str:
-    """The series of one definition, in which another command looks for changes; empty without a history."""
-    from mpicampaign.history.overview import overview
-
-    try:
-        series, file = overview(folder).series, shlex.quote(file_of_results(folder))
-    except UserError:  # there is none
-        return ""
-    runs = counted(sum(entry.counted for entry in series), "run")
-    days = " to ".join(dict.fromkeys(entry.began[:10] for entry in (series[0], series[-1])))
-    return f"'mpicampaign history {file}' looks for changes in all {runs} that count, of {days}"
-
-
-# ---- before, by a date or series
-
-
-def _then(text: str, campaign: str) -> _Source:
-    """The series of a name, or the last one that had begun by a day or time (UTC), or definitions then."""
-    from mpicampaign.collect.campaign import collect_all
-    from mpicampaign.history.before import definitions_of
-    from mpicampaign.history.series import is_name, read_series
-
-    if not (_DATE.fullmatch(text) or is_name(text)):
-        hint = (
-            f"give a campaign file, a folder, a bundle, a date such as 2026-11-20, or a series; {_folders()}"
-        )
-        raise UserError(Problem("no such file or campaign, and no date or series", text, hint=hint))
-    folder = results_named(campaign) or Path(campaign)
-    now = read_series(folder).name
-    names = [*_store(folder).names(), *([now] if is_name(now) else [])]
-    stamp = re.sub("[-:]", "", text)
-    begun = [name for name in names if _DATE.fullmatch(text) and name[: len(stamp)] <= stamp]
-    chosen = text if text in names else max(begun, default="")
-    if chosen:
-        return _of_series(folder, chosen, text)
-    plan = _present_plan(folder)
-    earlier = [] if is_name(text) else definitions_of(plan, folder, collect_all(folder, plan)).earlier
-    if then := _defined_before(folder, earlier, text):
-        return then
-    raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
-
-
-def _of_series(folder: Path, series: str, name: str) -> _Source:
-    from mpicampaign.questions.two_sides.find import Side
-
-    store = _store(folder)
-    if series not in store.names():  # the open one
-        return _now(name, folder)
-    return _Source(Side(name, store.records(series)), series=series, folder=folder)
-
-
-def _store(folder: Path) -> Store:
-    from mpicampaign.history.store import FOLDER, Store
-
-    return Store(folder / FOLDER)
-
-
-def _known(folder: Path) -> str:
-    """The series, dates and folders that can be named."""
-    from mpicampaign.collect.campaign import collect_all
-    from mpicampaign.collect.undescribed import earlier_runs
-
-    names = _store(folder).names()
-    series = f"series {names[0]} to {names[-1]}" if names else "no series (mpicampaign tick makes them)"
-    plan = _present_plan(folder)
-    times = sorted({runs.began for runs in earlier_runs(plan, folder, collect_all(folder, plan))})
-    on_disk = [f"earlier definitions of {', '.join(times[-_MOST_NAMED:])}"] if times else []
-    return "; ".join([f"known: {series}", *on_disk, _folders()])
-
-
-def _folders() -> str:
-    from mpicampaign.base.places import results_folder
-
-    there = results_folder()
-    names = sorted(path.name for path in there.iterdir() if path.is_dir()) if there.is_dir() else []
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"campaigns in {there}: {', '.join(names[:_MOST_NAMED]) or 'none'}{more}"

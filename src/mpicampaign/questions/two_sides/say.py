@@ -27,6 +27,7 @@ _APART, _OVERLAP, _FEW = "apart", "overlap", "too few to tell"
 _SAME_FILE = "another program or library, or another machine"
 _OF_BENCHMARK = ("arguments:", "parameters")  # what changed: no placement can have both
 _MARK = "†"  # of a maximum that is not over all sizes
+_NO_RUN = "no run of its present definition yet"
 _NAMED = 4  # cases, or definitions
 _UNTESTED = (
     f"Not tested are {_APART} (all repeats of one lie on one side of the other's, and the medians differ by "
@@ -38,12 +39,14 @@ class Past(NamedTuple):
     """Of two sides of one campaign.
 
     ``file``: the campaign file. ``definitions``, ``older``: earlier ones that the runs before are of, and
-    others beside them. ``elsewhere``: what looks for changes in more than these two.
+    others beside them; ``unchanged``: how many cases have none. ``elsewhere``: what looks for changes in more
+    than these two.
     """
 
     file: str = ""
     definitions: Sequence[EarlierRuns] = ()
     older: Sequence[EarlierRuns] = ()
+    unchanged: int = 0
     elsewhere: str = ""
 
 
@@ -70,16 +73,29 @@ def two_sides_document(
     if sides.recorded:
         recorded = tuple((name, visible(before), visible(after)) for name, before, after in sides.recorded)
         nodes += [Heading("Recorded as different"), Grid("", 1, ("", *names), recorded, remarks=2)]
-    not_again = {str(runs.case) for runs in past.definitions if runs.changed != (NO_CASE,)}
-    if lacking := tuple(case for case in sides.only[0] if case in not_again):
+    not_again = dict(_not_again(sides, past))
+    if not_again:
+        texts = tuple(visible(f"{case}: {why}") for case, why in not_again.items())
+        nodes += [Heading("Not run again"), Items(texts)]
+    if _NO_RUN in not_again.values():
         command = visible(f"mpicampaign run {shlex.quote(past.file)}")
-        text = f"The present definition of these has no run yet; '{command}' makes them."
-        nodes += [Heading("Not run again"), Paragraph(text), Items(tuple(map(visible, lacking)))]
-    others = [case for case in sides.only[0] if case not in lacking], sides.only[1]
+        nodes.append(Paragraph(f"'{command}' makes what has no run yet."))
+    others = [case for case in sides.only[0] if case not in not_again], sides.only[1]
     for name, cases in zip(names, others, strict=True):
         if cases:
             nodes += [Heading(f"Only in {name}"), Items(tuple(map(visible, cases)))]
     return nodes
+
+
+def _not_again(sides: TwoSides, past: Past) -> Iterator[tuple[str, str]]:
+    """The cases that were defined otherwise, and have no run since, each with what there is of it."""
+    for runs in past.definitions:
+        case, of_now = str(runs.case), [run for run in sides.after.records if run.case == runs.case]
+        latest = max((run.started for run in of_now), default="")
+        if case in sides.only[0] and runs.changed != (NO_CASE,):
+            yield case, _NO_RUN
+        elif "" < latest < runs.began:
+            yield case, f"the runs of its present definition are older, the last one at {latest}"
 
 
 def _definition_nodes(past: Past) -> Iterator[Node]:
@@ -91,6 +107,10 @@ def _definition_nodes(past: Past) -> Iterator[Node]:
             visible(f"{what}, {_times(time, runs)}: {_cases(runs)}") for (what, time), runs in texts.items()
         )
     )
+    if past.unchanged:
+        yield Paragraph(
+            f"Defined as before, and compared with nothing: {counted(past.unchanged, 'other case')}."
+        )
     if times := sorted({runs.began for runs in past.older}):
         command = f"mpicampaign compare {times[-1]} {shlex.quote(past.file)}"
         text = f"Older definitions, of {', '.join(times[-_NAMED:])}, are known, too: {command}"
