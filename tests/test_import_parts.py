@@ -17,7 +17,7 @@ from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.job_number import job_in_name
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.show.sentences import note_text
-from mpicampaign.suites import OutputError, parse, parts
+from mpicampaign.suites import OutputError, parts
 
 MAP = """\
 import: foreign
@@ -182,9 +182,6 @@ def test_a_failure_of_nccl_tests_ends_its_output() -> None:
     failed = "n1: Test NCCL failure common.cu:401 'exited'\n .. n1 pid 4: Test failure common.cu:5\n"
     assert [part.lines for part in parts(begin + failed + begin)] == ["1-4", "5-6"]
     assert "line 3: the title of line 1 again" in why(begin + begin)
-    with pytest.raises(OutputError) as refused:
-        parse("nccl_tests", begin + failed * 8)
-    assert str(refused.value).count("aborted") == 1
 
 
 @pytest.mark.parametrize(

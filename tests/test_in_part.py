@@ -255,7 +255,7 @@ ABORTS, HARMLESS = (
 )
 FINISHED = [
     *(FIXTURES / "made" / f"{name}.out" for name in ("imb", "hpl_one", "kernel", "stream", "babelstream")),
-    *(FIXTURES / "hpcc/two_ranks.out", FIXTURES / "made/nccl_tests_2025.out"),
+    *(FIXTURES / f"{name}.out" for name in ("hpcc/two_ranks", "made/nccl_tests_2025", "osu/cas_latency")),
 ]
 SHORT = LATENCY[: LATENCY.index("\n2048") + 1]  # without its job script nothing shows that it is whole
 

@@ -133,13 +133,6 @@ def _ends(program: str, arguments: Sequence[str]) -> tuple[int, int]:
     return (int(match[1] or 0), int(match[2] or default)) if match else (0, 0)
 
 
-def _usual_end(program: str) -> int:
-    """The last size (B) without ``-m`` and with few ranks (c/util/osu_util.h of OSU 7.4)."""
-    if program in ("osu_fop_latency", "osu_cas_latency"):
-        return 8
-    return _MIB if KINDS.get(program) in ("collective", "neighbourhood") else 4 * _MIB
-
-
 def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
     """Why the output may be cut.
 
@@ -692,11 +685,15 @@ class _Osu(Suite):
         return sizes(program, arguments)
 
     def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
-        """By the last size that was asked for, else the usual one; a table without sizes has one row."""
-        end = largest or _usual_end(_program_of_title(text))
-        ends = [table.columns["size"][-1] for table in tables if "size" in table.columns]
-        several = any("datatype" in table.qualifiers for table in tables)  # another may follow
-        return bool(tables) and not several and set(ends) <= {end}
+        """By the last size that was asked for, else the usual one (c/util/osu_util.h of OSU 7.4).
+
+        A table without sizes, or of atomic operations, has one row. Below several tables another may follow.
+        """
+        program = _program_of_title(text)
+        usual = _MIB if KINDS.get(program) in ("collective", "neighbourhood") else 4 * _MIB
+        ends = {table.columns["size"][-1] for table in tables if "size" in table.columns}
+        last = program in ("osu_fop_latency", "osu_cas_latency") or ends <= {largest or usual}
+        return bool(tables) and last and not any("datatype" in table.qualifiers for table in tables)
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """The fan programs print the title of osu_bw."""
