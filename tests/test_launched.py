@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import build_records as make
 import pytest
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, UNVERIFIED, VERIFIED, Case, Record, Series
-from mpicampaign.collect.campaign import mark_copies
+from mpicampaign.collect.campaign import Reported, mark_copies
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.judge import judge
 from mpicampaign.mpis import MPIS, of_launcher, steers_library
@@ -250,6 +251,14 @@ def test_two_runs_with_the_same_numbers_are_no_two_runs(
     assert earlier.verdict == VERIFIED
     assert later.verdict == verdict
     assert verdict == VERIFIED or "repeat 1" in later.verdict_reasons[-1]
+
+
+def test_a_run_that_ends_is_judged_as_the_report_will(tmp_path: Path) -> None:
+    reported = Reported(tmp_path)
+    verdicts = [
+        reported.judged(repeat(n, times)).verdict for n, times in ((1, MANY), (2, MANY[:-1]), (3, MANY))
+    ]
+    assert verdicts == [VERIFIED, VERIFIED, CONTRADICTED]
 
 
 def stopped(continued: int, cpu: float) -> str:

@@ -35,6 +35,25 @@ def collect_all(campaign_folder: Path, plan: PlanFile | None = None, *, cached: 
     return mark_earlier(mark_distances(mark_copies(with_merged(records, plan, merged))))
 
 
+class Reported:
+    """The runs in a campaign's folder as its report judges them, to which those of a call are added."""
+
+    def __init__(self, campaign_folder: Path) -> None:
+        self._folder = campaign_folder
+        self._alike: dict[tuple[object, ...], list[Record]] | None = None  # by their numbers
+
+    def judged(self, record: Record) -> Record:
+        """A run that has ended, as `collect_all` will have it: a copy of another is contradicted."""
+        record = with_doubts(record)
+        if self._alike is None:
+            there = collect_all(self._folder) if (self._folder / FILE).exists() else []
+            self._alike = grouped((run for run in there if run.identity != record.identity), _numbers)
+        others = [run for alike in self._alike.values() for run in alike]
+        alike = self._alike.setdefault(_numbers(record), [])
+        alike.append(record)
+        return mark_distances([*others, mark_copies(alike)[-1]])[-1]
+
+
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
     """The plan of a merged bundle, whose outputs are read as the campaign file here says."""
     here = {entry.case.benchmark: (entry.reading, entry.scaling) for entry in plan.cases}

@@ -11,12 +11,14 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import DISTURBED, FAILED, MISSING, RANKED, Case, Record, defined_name
+from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Case, Record, defined_name
+from mpicampaign.collect.campaign import Reported
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.evidence.condition import busy_process, throttled
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
@@ -88,6 +90,7 @@ class Loop:
         self._measured_groups: set[Case | None] = set()  # of `each`, with a value
         self._lost_blocks: set[tuple[str, ...]] = set()
         self._messages: set[str] = set()  # that are said once
+        self._reported = Reported(prepared.folder)
         self._busyness = Busyness()
         self._neighbours = deque[str](maxlen=LAST)  # what took the CPU, as disturbed runs name it
         self._left_out: list[Run] = []  # runs on this machine, as long as it is busy
@@ -229,9 +232,10 @@ class Loop:
 
     def _take_up(self, run: Run, status: int | None, problem: str) -> None:
         """Say how a run ended, from its files."""
-        record = read_run(
-            run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading
-        )
+        folder, job = RunFolder(run.folder, run.repeat), run.job
+        record = read_run(run.kept, run.benchmark.suite, folder, job.line_rate, run.reading)
+        if record.status == OK:
+            record = self._reported.judged(replace(record, attributes=dict(job.group.attributes)))
         if record.status == FAILED and run.output.exists() and not record.unread:
             set_aside(run)  # its exit status was 0, but its output says nothing
         if problem.startswith(ABSENT):

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import FAILED, MISSING, OK, STOPPED, defined_name
+from mpicampaign.base.plan_file import FILE as PLAN
+from mpicampaign.base.records import CONTRADICTED, FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.caches import OutputsRead
+from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run, job_name_of
@@ -75,6 +77,11 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     before = OutputsRead(prepared.folder)
     states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected if not run.left]
     before.keep()
+    wrong = _contradicted(prepared) if any(status.is_done for status in states) else {}
+    states = [
+        status._replace(reason=wrong.get(status.run.identity, "")) if status.is_done else status
+        for status in states
+    ]
     complete = {design.design.name for design in prepared.plan.designs if not design.missing}
     states = [
         status._replace(state=CLOSED)
@@ -84,6 +91,13 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     ]
     former = _names(prepared) - {run.job_name for run in prepared.runs} if jobs else ()
     return states, [job for job in jobs if job.name in former and job.state in IN_THE_QUEUE]
+
+
+def _contradicted(prepared: Prepared) -> dict[str, str]:
+    """Why the report leaves a finished run out, by its identity."""
+    records = collect_all(prepared.folder) if (prepared.folder / PLAN).exists() else []
+    wrong = (record for record in records if record.verdict == CONTRADICTED)
+    return {record.identity: f"{CONTRADICTED}: {record.verdict_reasons[0]}" for record in wrong}
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
