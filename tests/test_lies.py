@@ -63,6 +63,9 @@ an MPI library that gives no known name, or none: **unverified**
 another library, where only the campaign file describes the claimed one: **cannot be seen**
 another libmpi.so than those below the `prefix`: **contradicted**
   = test_software.test_the_library_below_the_prefix
+an MPI library of other content with the same build-id: **contradicted below a `prefix`, and where ranks or
+  repeats differ**
+  = test_software.test_a_library_of_other_content_with_the_same_build_id
 another build of the same version, loaded by modules: **cannot be seen in one run**
   = test_inconsistent_repeats.test_an_upgrade_between_two_repeats_parts_them
 different libraries in one run: **contradicted**
@@ -73,6 +76,8 @@ a library of another version than its launcher: **contradicted; unverified if th
 a library of another version than its launcher, with srun, MVAPICH2, Platform MPI, or a launcher of another
   name: **cannot be seen**
   = test_software.test_only_the_librarys_own_launcher_is_asked_for_its_version
+a host with a false name: **unverified; contradicted if several hosts have it**
+  = test_verdict.test_verdicts_of_whole_runs[a machine with two names]
 a bound rank that may use other CPUs, or two ranks on one core: **contradicted**
   = test_verdict.test_verdicts_of_whole_runs[two ranks on one core]
 a bound rank that was moved and not moved back: **contradicted**
@@ -119,9 +124,16 @@ an output of another time (IMB, HPCC): **contradicted if it is more than 5 s out
 an output of another run, under a date of its own: **the later run is contradicted; cannot be seen if the
   numbers have few digits (barriers)**
   = test_launcher_lies.test_repeats_that_are_copies_or_start_unlike
+an output of another run with some noise, or whose times and rates were edited alike: **contradicted if it
+  accounts for more time than passed; else cannot be seen**
 another nice value, GLIBC_TUNABLES or MALLOC_ variables in some repeats: **noted as unlike repeats; no lie
   in one run**
   = test_launcher_lies.test_repeats_that_are_copies_or_start_unlike
+a CPU quota that throttled the ranks: **disturbed, with the periods**
+  = test_condition.test_the_condition_of_a_run
+another scheduling class, no huge pages, a seccomp filter or a tracer in some repeats: **noted as unlike
+  repeats**
+  = test_evidence_launch.test_how_a_process_is_scheduled_and_who_traces_it_is_recorded
 a rank that was stopped and continued: **disturbed, with the time; cannot be seen if the program handles
   SIGCONT**
   = test_launcher_lies.test_a_stopped_rank_is_disturbed

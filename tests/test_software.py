@@ -51,8 +51,13 @@ def program_lines(rank: int, program: str = "/apps/imb/IMB-MPI1", sha256: str = 
     return f"rank {rank} end.program={program}\nrank {rank} end.program_file=k-{program}\n{checksum}"
 
 
-def library_lines(rank: int, says: str = INTEL, build_id: str = "abcd") -> str:
+def library_lines(
+    rank: int, says: str = INTEL, build_id: str = "abcd", sha256: str = "", file: str = "k"
+) -> str:
+    of_file = [f"rank {rank} end.library_sha256={sha256}"] if sha256 else []
     lines = [
+        *of_file,
+        f"rank {rank} end.library_file={file}",
         f"rank {rank} end.library=/mpi/lib/libmpi.so.12",
         f"rank {rank} end.library_version={says}",
         f"rank {rank} end.library_build_id={build_id}",
@@ -178,6 +183,31 @@ def test_all_ranks_have_one_library() -> None:
         [_, found] = findings(PROGRAMS, library_lines(0) + other)
         assert (found.kind, found.outcome) == ("MPI library", CONTRADICTS)
         assert "rank 0 mapped" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "claimed", "outcome", "why"),
+    [
+        ({"sha256": "11"}, {}, "11 22", SUPPORTS, ""),
+        ({"sha256": "11"}, {}, "22", CONTRADICTS, "another file with the same build-id as below the prefix"),
+        ({}, {}, "22", SUPPORTS, ""),  # not recorded
+        (
+            {"sha256": "11"},
+            {"file": "l", "sha256": "12"},
+            "",
+            CONTRADICTS,
+            "another file with the same build-id",
+        ),
+        ({"sha256": "11"}, {"file": "l"}, "", LACKS, "whose content is unknown"),
+    ],
+)
+def test_a_library_of_other_content_with_the_same_build_id(
+    first: dict[str, str], second: dict[str, str], claimed: str, outcome: str, why: str
+) -> None:
+    claims = ("claim libraries=", f"claim libraries=abcd\nclaim library_sums={claimed}")
+    found = findings(PROGRAMS, library_lines(0, **first) + library_lines(1, **second), claims)[1]
+    assert (found.kind, found.outcome) == ("MPI library", outcome)
+    assert why in found.reason
 
 
 def test_a_rank_without_a_library_is_named() -> None:

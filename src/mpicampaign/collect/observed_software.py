@@ -17,6 +17,7 @@ from mpicampaign.evidence.gpus import gpu_libraries
 
 # Keys of the metadata: by content, never by path.
 PROGRAM, LIBRARY, BLAS_LIBRARY = "program checksum", MPI_LIBRARY, "BLAS checksum"
+LIBRARY_SUM = "MPI library SHA-256"  # a changed file may keep its build-id
 GPU_LIBRARIES = "GPU libraries"  # by their names, which have versions
 _SHOWN = 12  # digits
 
@@ -31,6 +32,8 @@ def observed(evidence: Evidence) -> dict[str, str]:
     program = "" if bundled else evidence.job.get("program_sha256", "")
     identities = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
     identities |= {BLAS: blas.name, BLAS_LIBRARY: blas.build_id[:_SHOWN]} if blas else {}
+    sums = (seen.get("end.library_sha256", "") for seen in evidence.ranks.values())
+    identities[LIBRARY_SUM] = next(filter(None, sums), "")[:_SHOWN]
     identities[GPU_LIBRARIES] = gpu_libraries(evidence)
     return {key: value for key, value in identities.items() if value}
 
@@ -50,7 +53,7 @@ def mark_earlier(records: Iterable[Record]) -> list[Record]:
 
 def software_of(record: Record) -> dict[str, str]:
     """What a run recorded of its program and libraries, by the key in its metadata."""
-    keys = (PROGRAM, LIBRARY, BLAS_LIBRARY, BLAS, GPU_LIBRARIES)
+    keys = (PROGRAM, LIBRARY, LIBRARY_SUM, BLAS_LIBRARY, BLAS, GPU_LIBRARIES)
     return {key: record.metadata[key] for key in keys if key in record.metadata}
 
 

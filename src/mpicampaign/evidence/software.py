@@ -15,18 +15,28 @@ from mpicampaign.suites import SUITES
 
 BINARY, SCRIPT = "binary", "script"
 _SHOWN = 12  # digits of a checksum
+_SAME_ID = "another file with the same build-id"
 
 
 class Library(NamedTuple):
-    """The MPI library of a rank: its file, its build-id or else SHA-256, and what it calls itself."""
+    """The MPI library of a rank: its file, its build-id or else SHA-256, and what it calls itself.
+
+    ``sha256``: empty where no rank of its host recorded that of the file.
+    """
 
     path: str
     content: str
     says: str
+    sha256: str = ""
 
     def __str__(self) -> str:
         name = library_version(self.says) or self.says or "of unknown version"
         return f"{self.path} ({name}, {self.content[:_SHOWN]})"
+
+    def differs(self, other: Library) -> bool:
+        """Whether it is another library, as far as is known of both; a build-id may be copied."""
+        pairs = (self.says, other.says), (self.sha256, other.sha256)
+        return self.content != other.content or any(one and two and one != two for one, two in pairs)
 
 
 def software_findings(evidence: Evidence) -> list[Finding]:
@@ -111,10 +121,12 @@ def library_findings(evidence: Evidence) -> list[Finding]:
             return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
     first = min(libraries)
     for rank, library in libraries.items():
-        differs = library.says and libraries[first].says and library.says != libraries[first].says
-        if library.content != libraries[first].content or differs:
-            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {library}"
+        if library.differs(libraries[first]):
+            same = f", {_SAME_ID}" if library.content == libraries[first].content else ""
+            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {library}{same}"
             return [Finding("MPI library", CONTRADICTS, bad)]
+        if not library.sha256 and any(checksums.values()):
+            return [Finding("MPI library", LACKS, f"rank {rank} mapped {library}, whose content is unknown")]
     checks = (_kind, _version, _below_prefix)
     findings = [finding for check in checks for finding in check(evidence, libraries[first])]
     wrong = [finding for finding in findings if finding.outcome == CONTRADICTS]
@@ -125,7 +137,8 @@ def library_of(evidence: Evidence, rank: int, checksum: str = "") -> Library:
     """The MPI library that a rank mapped; ``checksum``: where the file has no build-id."""
     seen = evidence.ranks[rank]
     says = " ".join(seen.get("end.library_version", "").replace("?", " ").split())  # "?": a tab, as recorded
-    return Library(seen.get("end.library", ""), seen.get("end.library_build_id", "") or checksum, says)
+    path, build_id = (seen.get(f"end.{key}", "") for key in ("library", "library_build_id"))
+    return Library(path, build_id or checksum, says, checksum)
 
 
 def _kind(evidence: Evidence, mapped: Library) -> list[Finding]:
@@ -139,9 +152,13 @@ def _kind(evidence: Evidence, mapped: Library) -> list[Finding]:
 
 def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
     """It is one of the libmpi.so* that lay below the system's prefix when the script was rendered."""
-    known = evidence.claim.get("libraries", "").split()
-    if not known or mapped.content in known or not name_of_file(mapped.path).startswith("libmpi.so"):
+    known, sums = (evidence.claim.get(key, "").split() for key in ("libraries", "library_sums"))
+    if not known or not name_of_file(mapped.path).startswith("libmpi.so"):
         return []
+    if mapped.content in known:
+        bad = f"the ranks mapped {mapped}, {_SAME_ID} as below the prefix"
+        other = mapped.sha256 and sums and mapped.sha256 not in sums
+        return [Finding("MPI library", CONTRADICTS, bad)] if other else []
     ids = ", ".join(version[:_SHOWN] for version in known)
     bad = f"the ranks mapped {mapped}, but below the prefix lies {ids}"
     return [Finding("MPI library", CONTRADICTS, bad)]

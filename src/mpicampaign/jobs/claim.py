@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.identity import canonical
 from mpicampaign.campaign.model import LEVELS, SHM, Placement
 from mpicampaign.jobs.launchers import Job, claimed_settings, command_tokens
+from mpicampaign.jobs.software import library_sums
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 
@@ -64,6 +65,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "evidence": "on" if job.system.evidence else "off",
         "program_sha256": run.program_sha256,
         "libraries": run.libraries,
+        **({"library_sums": library_sums(job.system.prefix)} if run.libraries else {}),
         "time_limit": run.time_limit,
         "largest_size": suite.largest_size(run.benchmark.program, run.benchmark.arguments, job.ranks) or "",
         **_requested(job),

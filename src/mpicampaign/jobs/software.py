@@ -122,9 +122,17 @@ def libraries(system: System) -> str:
 
 @cache
 def _libraries(prefix: str) -> str:
+    return " ".join(sorted({library_id(path) for path in _files_of_libraries(prefix)}))
+
+
+def _files_of_libraries(prefix: str) -> set[Path]:
     folders = [Path(prefix) / name for name in ("lib", "lib64")]
-    files = {path.resolve() for folder in folders for path in folder.glob("libmpi.so*")}
-    return " ".join(sorted({library_id(path) for path in files}))
+    return {path.resolve() for folder in folders for path in folder.glob("libmpi.so*")}
+
+
+def library_sums(prefix: str) -> str:
+    """The SHA-256 of the MPI libraries below a prefix that this machine sees: a build-id may be copied."""
+    return " ".join(sorted({_sha256(path) for path in _files_of_libraries(prefix)}) if prefix else ())
 
 
 def present_library(system: System, recorded: str) -> str:
