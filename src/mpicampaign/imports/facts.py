@@ -83,8 +83,8 @@ _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
 _TELLS_NOTHING = re.compile(
-    r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
-    r"|.*\b(?i:run|iter|iteration|repeat|repetition|trial)\W{0,3}[0-9]"
+    r"(?:real|user|sys)\s|(?:srun|slurmstepd): |.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b"
+    r"|# Collective test concluded|.*\b(?i:run|iter|iteration|repeat|repetition|trial)\W{0,3}[0-9]"
 )
 _MOST_ABOVE = 1000
 SCRIPT_BEGIN = "#!"

@@ -13,7 +13,7 @@ from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.text import line_of
-from mpicampaign.suites.aborts import abort_in
+from mpicampaign.suites.aborts import abort_in, is_aborted
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
 from mpicampaign.suites.room import SUITES
 
@@ -234,7 +234,7 @@ def _last_value(text: str, title: Title, following: int) -> int:
     printed = (
         end
         for end, line in _upwards(text, title.position, following)
-        if _NUMBERS.match(line) or (of_suite.search(line) and not looks_like_row(line))
+        if _NUMBERS.match(line) or is_aborted(line) or (of_suite.search(line) and not looks_like_row(line))
     )
     return next(printed, 0)
 
