@@ -61,20 +61,8 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
-    *(
-        UNVERIFIED,
-        DECLARED,
-        NOT_CONVERGED,
-        SPREAD,
-        UNLIKE,
-        UNREAD_SETTING,
-        BY_FILES,
-        QUOTED,
-        SHORTENED,
-        CHOSEN,
-        SHARING,
-        OTHER_STATE,
-    ),
+    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, UNREAD_SETTING, BY_FILES, QUOTED, SHORTENED),
+    *(CHOSEN, SHARING, OTHER_STATE),
     *(WITHOUT_LOCK, SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF),
     *(NOT_COMPARABLE, AT_MOST),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -38,8 +38,7 @@ _MOST_SIZES = 7  # that are named on the axis
 MANY_LINES = 12  # above which only the first value of each facet but the coloured one is ticked at first
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One value of a facet, with a tick box; its swatch looks like its lines."""
 
     name: str
@@ -49,16 +48,14 @@ class Value:
     marker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(NamedTuple):
     """What distinguishes lines."""
 
     name: str
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InteractiveLine:
+class InteractiveLine(NamedTuple):
     """A curve, and the number of its value in each facet."""
 
     curve: ChartCurve

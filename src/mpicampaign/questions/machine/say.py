@@ -200,15 +200,9 @@ def _open(machine: Machine) -> set[str]:
 
 def sentences(machine: Machine) -> Iterator[str]:
     """What would have been found, the error, what is undecided, who failed, was disturbed, or is missing."""
-    yield from _evidence(machine)
-    yield from _smallest(machine)
-    yield from _undecided(machine)
-    yield from _failed(machine)
-    yield from _disturbed(machine)
-    yield from _absent(machine)
-    yield from _dependent(machine)
-    yield from _not_measured(machine)
-    yield from _contradicted(machine)
+    found = _evidence, _smallest, _undecided, _failed, _disturbed, _absent, _dependent, _not_measured
+    for say in (*found, _contradicted):
+        yield from say(machine)
 
 
 def _smallest(machine: Machine) -> Iterator[str]:

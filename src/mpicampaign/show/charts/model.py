@@ -37,13 +37,9 @@ class Axis:
             return f"{self.name} ({self.unit.name})"
         return self.name or self.unit.name
 
-    def scaled(self, value: float) -> float:
-        """A recorded value in the unit of the axis."""
-        return self.unit.of(value)
-
     def at(self, value: float) -> float:
         """Where a recorded value lies, from 0 to 1."""
-        return self.scale(self.scaled(value))
+        return self.scale(self.unit.of(value))
 
     def shows(self, value: float) -> bool:
         """Whether a recorded value is on the axis: zero is not on a logarithmic one."""
@@ -99,8 +95,7 @@ class ChartCurve:
         return any(repeat.run.disturbed for repeat in self.repeats)
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePanel:
+class CurvePanel(NamedTuple):
     """Curves with one axis of values."""
 
     title: str
@@ -135,8 +130,7 @@ class Dot(NamedTuple):
     hollow: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DotCell:
+class DotCell(NamedTuple):
     """One metric of one row, and the text beside it or in its place."""
 
     dots: tuple[Dot, ...]
@@ -160,8 +154,7 @@ class DotRow(DotLine):
     row: Row
 
 
-@dataclass(frozen=True, slots=True)
-class DotColumn:
+class DotColumn(NamedTuple):
     """One metric, with a cell for each row."""
 
     title: str
@@ -266,8 +259,7 @@ class LevelChart(Captioned):
 # Results of several systems beside each other
 
 
-@dataclass(frozen=True, slots=True)
-class SystemResult:
+class SystemResult(NamedTuple):
     """One result. ``name``: in full; ``label``: short.
 
     ``platform``: a number that results of one platform for several numbers of processes have in common.
@@ -286,8 +278,7 @@ class ScatterPoint(NamedTuple):
     y: Summary
 
 
-@dataclass(frozen=True, slots=True)
-class ScatterPanel:
+class ScatterPanel(NamedTuple):
     """A point for each member."""
 
     title: str
@@ -313,8 +304,7 @@ class BarSeries(NamedTuple):
     bars: tuple[Summary | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BarColumn:
+class BarColumn(NamedTuple):
     """Bars along one axis."""
 
     title: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
 from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, outline, widest
@@ -13,6 +13,7 @@ from mpicampaign.show.figures.text_width import width_of
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import CoreMap, NodeBox, NodeMap
 
+T = TypeVar("T")
 _LARGEST_BOX = 0.5
 _WITHOUT = "#f2f2f2"  # what has no value
 _TEXT = 6.0
@@ -59,14 +60,15 @@ def draw_core_map(chart: CoreMap) -> Page:
     return page
 
 
+def _known(lines: Sequence[Sequence[T | None]]) -> dict[tuple[int, int], T]:
+    """What there is at each place: down, then across."""
+    places = ((down, across, one) for down, line in enumerate(lines) for across, one in enumerate(line))
+    return {(down, across): one for down, across, one in places if one is not None}
+
+
 def _draw_pairs(page: Page, chart: CoreMap, places: dict[tuple[int, int], Area]) -> None:
     """The values' colours; their texts where all of them fit."""
-    fields = {
-        (down, across): field
-        for down, line in enumerate(chart.fields)
-        for across, field in enumerate(line)
-        if field is not None
-    }
+    fields = _known(chart.fields)
     colours = {key: shade(round(field.fraction * _SHADES) / _SHADES) for key, field in fields.items()}
     page.rectangles(list(places.values()), [colours.get(key, _WITHOUT) for key in places])
     box = next(iter(places.values())).width
@@ -91,12 +93,7 @@ def _draw_parts(page: Page, chart: CoreMap, field: Area, box: float) -> None:
 
 def _borders(chart: CoreMap, places: dict[tuple[int, int], Area]) -> Iterator[list[Point]]:
     """The sides at which fields of different classes meet."""
-    classes = {
-        (down, across): of_pair
-        for down, line in enumerate(chart.classes)
-        for across, of_pair in enumerate(line)
-        if of_pair is not None
-    }
+    classes = _known(chart.classes)
     for (down, across), own in classes.items():
         place = places[down, across]
         if classes.get((down, across + 1), own) != own:
@@ -128,8 +125,8 @@ def _draw_ranks(page: Page, chart: CoreMap, field: Area, box: float) -> None:
 def _key(chart: CoreMap) -> str:
     parts = [_PARTS[part] for part in sorted(set(chart.edges.values()))]
     said = [f"black lines: where a {' or '.join(parts)} ends, the larger the thicker"] if parts else []
-    classes = {of_pair for line in chart.classes for of_pair in line if of_pair is not None}
-    said += ["orange: borders of latency classes"] if len(classes) > 1 else []
+    several = len({*_known(chart.classes).values()}) > 1
+    said += ["orange: borders of latency classes"] if several else []
     said += ["framed: shown to be slow"] if chart.marked else []
     return "; ".join([*said, f"grey: not measured, or the {chart.of} itself"])
 
