@@ -30,13 +30,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
     return draw_all(compare(make.campaign()), tmp_path_factory.mktemp("figures") / "new", formats=FORMATS)
 
 
-@pytest.fixture
-def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are empty files, to save time."""
-
-    monkeypatch.setattr("mpicampaign.report.draw_figures._write", lambda _page, _drawn, path: path.touch())
-
-
 def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
     case = Case(*[make.HOSTILE] * 4)
     runs = make.case_runs(case)
@@ -50,10 +43,10 @@ def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
         ElementTree.parse(figure.svg)
 
 
-@pytest.mark.usefixtures("unwritten")
 def test_an_interrupted_drawing_leaves_no_file_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("mpicampaign.report.draw_figures._write", lambda _page, _drawn, path: path.touch())
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("mpicampaign.report.questions.at_sizes", interrupt)
         draw_all(compare(make.campaign()), tmp_path)

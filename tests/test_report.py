@@ -90,9 +90,6 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert not any(unquote(link).startswith("javascript:") and "/" not in link for link in page.links)
 
 
-NO_DEVICE = make.not_available(make.case("IBV"), "no device")
-
-
 def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
     found = answers(compare(make.campaign()))
     assert not any("MPI_Gather:" in answer.title for answer in found)
@@ -101,7 +98,7 @@ def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> Non
 
 
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
-    text = written(tmp_path, NO_DEVICE)
+    text = written(tmp_path, make.not_available(make.case("IBV"), "no device"))
     assert len(Page(text).scripts) == 1 and 'id="curves"' not in text
 
 

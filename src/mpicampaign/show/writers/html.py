@@ -23,7 +23,6 @@ from mpicampaign.show.writer import TextWriter
 _WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
-_ELEMENTS = {"small": "small"}
 _SECTIONS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 
 
@@ -82,7 +81,7 @@ def _span(span: document.Span) -> Markup:
     first, _, rest = span.role.partition(" ")
     if first in _BARE:
         return element(_BARE[first], inner)
-    tag = _ELEMENTS.get(first) or ("abbr" if span.hint else "span")
+    tag = "small" if first == "small" else "abbr" if span.hint else "span"
     return element(tag, inner, class_=rest if first == "small" else span.role, title=span.hint)
 
 
