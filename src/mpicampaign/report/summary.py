@@ -230,11 +230,8 @@ def first_screen(source: ReportSource) -> Section:
     rest = every[len(shown) :]
     nodes: list[PageNode] = [Heading(found.lead)]
     nodes += _fold(found.line, found.notices)
-    nodes += (
-        [Fold("how sure this is", tuple(sure), "marks")]
-        if (sure := machine_sentences(comparison.machines))
-        else []
-    )
+    sure = tuple(machine_sentences(comparison.machines))
+    nodes += [Fold("how sure this is", sure, "marks")] if sure else []
     nodes += few_strips(comparison)
     nodes += _fold("exceptions", (*found.of_few, legend_of_few(comparison)) if found.of_few else ())
     nodes += [*shown, *([Fold(f"{len(rest)} more metrics", tuple(rest))] if rest else [])]
