@@ -109,9 +109,9 @@ def script(runs: list[Run], name: str) -> Path:
 
 
 BLAUNCH = r"""#!/bin/bash
-# Page "blaunch": -z "HOST..." COMMAND, inside of a job only.
-[ -n "$LSB_JOBID" ] && [ "$1" = -z ] && [ "$#" -gt 2 ] || { echo "usage: blaunch -z" >&2; exit 1; }
-hosts=$2
+# Page "blaunch": -u FILE COMMAND, with a host on each line of the file, inside of a job only.
+[ -n "$LSB_JOBID" ] && [ "$1" = -u ] && [ "$#" -gt 2 ] || { echo "usage: blaunch -u" >&2; exit 1; }
+hosts=$(tr '\n' ' ' <"$2")
 shift 2
 echo "$hosts" >>"$STANDIN/launches"
 for host in $hosts; do
