@@ -64,7 +64,7 @@ def test_the_claim_in_full() -> None:
         **{"binding": "core", "transport": "tcp", "loopback": "yes", "interface": "lo", "mpi": "intelmpi"},
         **{"members": "n1 n2", "evidence": "on", "program_sha256": "5" * 64, "libraries": "ab cd"},
         **{"time_limit": "60", "largest_size": "64", "launch": "mpirun -n 2 -ppn 2", "arguments": "-m 1:64"},
-        **{"settings": "4", "setting.I_MPI_DEBUG": "5", "setting.I_MPI_PIN": "off"},
+        **{"settings_files": "site", "settings": "4", "setting.I_MPI_DEBUG": "5", "setting.I_MPI_PIN": "off"},
         **{"setting.I_MPI_FABRICS": "ofi", "setting.FI_TCP_IFACE": "lo"},
     }
     assert set(CLAIMS) <= claim.keys()
