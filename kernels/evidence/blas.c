@@ -49,13 +49,13 @@ void add_blas(struct lines *lines) {
     const char *names[] = {"dgemm_", "cblas_dgemm", "dgemm"};
     const void *function = NULL;
     char path[PATH_LENGTH];
-    Dl_info info;
     for (size_t i = 0; i < sizeof names / sizeof *names && function == NULL; i++)
         function = dlsym(RTLD_DEFAULT, names[i]);
-    if (function == NULL || dladdr(function, &info) == 0 || info.dli_fname == NULL)
+    const char *file = file_of(function);
+    if (file == NULL)
         return;
     /* Debian's alternatives: libblas.so.3 is a link to one of several libraries. */
-    add(lines, "blas", "%s", realpath(info.dli_fname, path) != NULL ? path : info.dli_fname);
+    add(lines, "blas", "%s", realpath(file, path) != NULL ? path : file);
     add_build_id(lines, "blas_build_id", function);
-    add_versions(lines, info.dli_fname);
+    add_versions(lines, file);
 }

@@ -50,15 +50,11 @@ static void add_time(struct lines *lines) {
 /* The name of the host, which a namespace may replace, and the boot of its kernel, which none does.
  */
 static void add_host(struct lines *lines) {
-    char host[256] = "", boot[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char host[256] = "", boot[64];
     if (gethostname(host, sizeof host - 1) == 0)
         add(lines, "host", "%s", host);
-    if (file == NULL)
-        return;
-    if (fscanf(file, "%63s", boot) == 1)
+    if (read_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot))
         add(lines, "boot_id", "%s", boot);
-    fclose(file);
 }
 
 /* Looks in every loaded library: one that a program opened privately is not in the global order. */
@@ -129,7 +125,7 @@ static int begin(const char *moment) {
 
 static void add_moment(const struct mpi *mpi) {
     add_place(&lines);
-    add_attributes(&lines);
+    add_status(&lines);
     add_time(&lines);
     add_host(&lines);
     add(&lines, "pid", "%ld", (long)getpid());

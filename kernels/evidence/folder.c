@@ -269,12 +269,9 @@ void add_size(struct lines *lines) {
 
 /* MPICH and the libraries with its ABI all have this handle, in a library of one of these names. */
 static void *mpich_world(const void *comm_size) {
-    Dl_info info;
-    if (dladdr(comm_size, &info) == 0 || info.dli_fname == NULL ||
-        (strstr(info.dli_fname, "/libmpi.so.12") == NULL &&
-         strstr(info.dli_fname, "/libmpich.so") == NULL))
-        return NULL;
-    return (void *)(size_t)0x44000000;
+    const char *file = file_of(comm_size);
+    bool is_one = file != NULL && (strstr(file, "/libmpi.so.12") || strstr(file, "/libmpich.so"));
+    return is_one ? (void *)(size_t)0x44000000 : NULL;
 }
 
 void add_world(struct lines *lines, const void *comm_size, void *world) {

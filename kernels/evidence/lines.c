@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void add(struct lines *lines, const char *key, const char *format, ...) {
@@ -32,6 +33,20 @@ void one_line(char *text) {
     for (char *c = text; *c != '\0'; c++)
         if (iscntrl((unsigned char)*c))
             *c = ' ';
+}
+
+bool read_text(const char *path, char *text, size_t size) {
+    FILE *file = fopen(path, "re");
+    text[file != NULL ? fread(text, 1, size - 1, file) : 0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return *text != '\0';
+}
+
+bool read_line(const char *path, char *text, size_t size) {
+    bool is_read = read_text(path, text, size);
+    text[strcspn(text, "\n")] = '\0';
+    return is_read;
 }
 
 void append(const char *path, const struct lines *lines) {

@@ -22,6 +22,11 @@ void one_line(char *text);
 /* Appends the lines to a file in one write. */
 void append(const char *path, const struct lines *lines);
 
+/* The beginning of a file, as far as it fits; false, and no text, where nothing can be read. */
+bool read_text(const char *path, char *text, size_t size);
+/* Of that the first line. */
+bool read_line(const char *path, char *text, size_t size);
+
 /* Functions of the MPI library; NULL where it has none. */
 struct mpi {
     const void *init, *version;
@@ -30,9 +35,9 @@ struct mpi {
 /* What each file of this folder adds. */
 void add_launch(struct lines *lines); /* arguments, nice value, variables, preloaded libraries */
 void add_preloads(struct lines *lines);
-void add_attributes(struct lines *lines); /* how it is scheduled, traced and filtered */
+void add_status(struct lines *lines); /* allowed CPUs; how it is scheduled, traced, filtered */
 void add_clocks(struct lines *lines, double (*wtime)(void)); /* `wtime`: MPI_Wtime, or NULL */
-void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
+void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, memory */
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
 void add_quotas(struct lines *lines);  /* of CPU time, and how often they took the CPU */
 void add_sockets(struct lines *lines); /* bytes over each TCP connection */
@@ -66,6 +71,8 @@ char *value_of(const char *name);
 bool steers(const char *variable);
 bool is_secret(const char *name);
 
+/* The file that holds a function; NULL where that is not known. */
+const char *file_of(const void *function);
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);
 

@@ -25,13 +25,11 @@ struct process {
 
 /* What a quiet run waits, while it starts, is not worth a look at other processes. */
 static bool waited(void) {
+    char text[128];
     unsigned long long ran, wait;
-    FILE *file = fopen("/proc/self/schedstat", "re");
-    if (file == NULL)
-        return false;
-    int found = fscanf(file, "%llu %llu", &ran, &wait);
-    fclose(file);
-    return found == 2 && wait > 20000000 && wait > (ran + wait) / 10;
+    read_line("/proc/self/schedstat", text, sizeof text);
+    return sscanf(text, "%llu %llu", &ran, &wait) == 2 && wait > 20000000 &&
+           wait > (ran + wait) / 10;
 }
 
 static bool read_process(const char *pid, struct process *process) {
@@ -120,10 +118,9 @@ static void compare(const struct process *process) {
 }
 
 void add_neighbours(struct lines *lines) {
-    const char *local_rank = getenv("MPICAMPAIGN_LOCAL_RANK");
     const struct timespec window = {.tv_nsec = WINDOW_NS};
     struct timespec begin, end;
-    if (local_rank == NULL || strcmp(local_rank, "0") != 0 || !waited())
+    if (!computes() || !waited())
         return;
     visit_all(keep);
     clock_gettime(CLOCK_MONOTONIC, &begin);

@@ -11,22 +11,6 @@
 
 enum { MAX_NODES = 256 };
 
-static void add_allowed(struct lines *lines) {
-    static const char field[] = "Cpus_allowed_list:";
-    char line[PATH_LENGTH];
-    FILE *file = fopen("/proc/self/status", "re");
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, field, sizeof field - 1) == 0) {
-            char *value = line + sizeof field - 1;
-            value += strspn(value, " \t");
-            value[strcspn(value, "\n")] = '\0';
-            add(lines, "allowed", "%s", value);
-        }
-    fclose(file);
-}
-
 static void add_known(struct lines *lines, const char *key, int value) {
     if (value >= 0)
         add(lines, key, "%d", value);
@@ -34,13 +18,10 @@ static void add_known(struct lines *lines, const char *key, int value) {
 
 /* The CPUs of a core with several, any of which is that core. */
 static void add_siblings(struct lines *lines, int cpu) {
-    char path[PATH_LENGTH], text[PATH_LENGTH] = "";
-    FILE *file = cpu_path(path, cpu, "topology/thread_siblings_list") ? fopen(path, "re") : NULL;
-    if (file == NULL)
-        return;
-    if (fgets(text, sizeof text, file) != NULL && strpbrk(text, ",-") != NULL)
-        add(lines, "siblings", "%.*s", (int)strcspn(text, "\n"), text);
-    fclose(file);
+    char path[PATH_LENGTH], text[PATH_LENGTH];
+    if (cpu_path(path, cpu, "topology/thread_siblings_list") &&
+        read_line(path, text, sizeof text) && strpbrk(text, ",-") != NULL)
+        add(lines, "siblings", "%s", text);
 }
 
 static void add_cpu(struct lines *lines) {
@@ -102,6 +83,5 @@ static void add_declared(struct lines *lines) {
 void add_place(struct lines *lines) {
     add_declared(lines);
     add_cpu(lines);
-    add_allowed(lines);
     add_memory(lines);
 }

@@ -62,13 +62,10 @@ void add_build_id(struct lines *lines, const char *key, const void *function) {
         add(lines, key, "%s", id.text);
 }
 
-/* The file of the MPI library. */
-static void add_library(struct lines *lines, const void *function) {
+const char *file_of(const void *function) {
     Dl_info info;
-    if (function == NULL || dladdr(function, &info) == 0 || info.dli_fname == NULL)
-        return;
-    add(lines, "library", "%s", info.dli_fname);
-    add_build_id(lines, "library_build_id", function);
+    bool is_found = function != NULL && dladdr != NULL && dladdr(function, &info) != 0;
+    return is_found ? info.dli_fname : NULL;
 }
 
 /* What the library calls itself: `version` is its MPI_Get_library_version. */
@@ -90,7 +87,10 @@ void add_program(struct lines *lines, const struct mpi *mpi) {
         path[length] = '\0';
         add(lines, "program", "%s", path);
     }
-    add_library(lines, mpi->init);
+    if (file_of(mpi->init) != NULL) {
+        add(lines, "library", "%s", file_of(mpi->init));
+        add_build_id(lines, "library_build_id", mpi->init);
+    }
     add_version(lines, mpi->version);
 }
 
@@ -114,15 +114,6 @@ static int kept_path(const char *key, char path[PATH_LENGTH]) {
         return 0;
     int length = snprintf(path, PATH_LENGTH, "%s/%s-%s", folder, host, key);
     return length > 0 && length < PATH_LENGTH;
-}
-
-static int read_kept(const char *path, char text[CHECKSUM_DIGITS + 1]) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    int whole = fscanf(file, "%64[0-9a-f]", text) == 1 && strlen(text) == CHECKSUM_DIGITS;
-    fclose(file);
-    return whole;
 }
 
 /* Appears whole or not at all; where it cannot be kept the next run computes it again. */
@@ -153,7 +144,8 @@ void add_checksum(struct lines *lines, const char *name, const char *file) {
         add(lines, field, "%s", key);
         snprintf(field, sizeof field, "%s_sha256", name);
         int kept = kept_path(key, path);
-        if (computes() && kept && read_kept(path, text)) {
+        if (computes() && kept && read_line(path, text, sizeof text) &&
+            strspn(text, "0123456789abcdef") == CHECKSUM_DIGITS) {
             add(lines, field, "%s", text);
         } else if (computes() && sha256_of_file(descriptor, text)) {
             add(lines, field, "%s", text);
@@ -165,8 +157,7 @@ void add_checksum(struct lines *lines, const char *name, const char *file) {
 }
 
 void add_checksums(struct lines *lines, const struct mpi *mpi) {
-    Dl_info info;
     add_checksum(lines, "program", "/proc/self/exe");
-    if (mpi->init != NULL && dladdr(mpi->init, &info) != 0 && info.dli_fname != NULL)
-        add_checksum(lines, "library", info.dli_fname);
+    if (file_of(mpi->init) != NULL)
+        add_checksum(lines, "library", file_of(mpi->init));
 }

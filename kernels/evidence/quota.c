@@ -11,31 +11,22 @@
 
 enum { MAX_TEXT = 512 };
 
-static bool has_word(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (; list != NULL; list = strchr(list, ',')) {
-        list += *list == ',';
-        if (strncmp(list, word, length) == 0 && strchr(",", list[length]) != NULL)
-            return true;
-    }
-    return false;
+static bool has_cpu(const char *list) {
+    char text[MAX_TEXT + 2];
+    snprintf(text, sizeof text, ",%s,", list);
+    return strstr(text, ",cpu,") != NULL;
 }
 
 /* The line of this process's group in the hierarchy: "0::/a/b" of cgroup v2, "4:cpu,cpuacct:/a/b".
  */
 static bool read_group(bool v2, char path[PATH_LENGTH]) {
-    char line[PATH_LENGTH];
+    char line[PATH_LENGTH], controllers[MAX_TEXT];
     bool found = false;
     FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
-        char *controllers = strchr(line, ':'), *end = NULL;
-        if (controllers != NULL && (end = strchr(++controllers, ':')) != NULL) {
-            *end++ = '\0';
-            end[strcspn(end, "\n")] = '\0';
-            found = v2 ? *controllers == '\0' : has_word(controllers, "cpu");
-            memcpy(path, end, strlen(end) + 1);
-        }
-    }
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL)
+        found = v2 ? sscanf(line, "0::%4095[^\n]", path) == 1
+                   : sscanf(line, "%*d:%511[^:]:%4095[^\n]", controllers, path) == 2 &&
+                         has_cpu(controllers);
     if (file != NULL)
         fclose(file);
     return found;
@@ -51,7 +42,7 @@ static bool read_mount(bool v2, const char *group, char folder[PATH_LENGTH], siz
         char *rest = strstr(line, " - cgroup");
         if (rest == NULL || sscanf(rest, " - %15s %*s %511s", type, options) != 2 ||
             sscanf(line, "%*d %*d %*s %511s %511s", root, folder) != 2 ||
-            (v2 ? strcmp(type, "cgroup2") != 0 : !has_word(options, "cpu")))
+            (v2 ? strcmp(type, "cgroup2") != 0 : !has_cpu(options)))
             continue;
         size_t above = strcmp(root, "/") == 0 ? 0 : strlen(root);
         found = strncmp(group, root, above) == 0 && strchr("/", group[above]) != NULL;
@@ -64,14 +55,10 @@ static bool read_mount(bool v2, const char *group, char folder[PATH_LENGTH], siz
     return found;
 }
 
-static bool read_text(const char *folder, const char *name, char text[MAX_TEXT]) {
+static bool read_in(const char *folder, const char *name, char text[MAX_TEXT]) {
     char path[PATH_LENGTH + 32];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
-    text[file != NULL ? fread(text, 1, MAX_TEXT - 1, file) : 0] = '\0';
-    if (file != NULL)
-        fclose(file);
-    return *text != '\0';
+    return read_text(path, text, MAX_TEXT);
 }
 
 static unsigned long long counted(const char *text, const char *name) {
@@ -83,13 +70,13 @@ static unsigned long long counted(const char *text, const char *name) {
 static void add_quota(struct lines *lines, const char *folder, bool v2, int level) {
     char key[32], text[MAX_TEXT];
     double quota = 0, period = 0;
-    if (v2 && read_text(folder, "cpu.max", text) && sscanf(text, "%lf %lf", &quota, &period) != 2)
+    if (v2 && read_in(folder, "cpu.max", text) && sscanf(text, "%lf %lf", &quota, &period) != 2)
         quota = 0; /* "max 100000" */
-    if (!v2 && read_text(folder, "cpu.cfs_quota_us", text) && sscanf(text, "%lf", &quota) == 1 &&
-        read_text(folder, "cpu.cfs_period_us", text))
+    if (!v2 && read_in(folder, "cpu.cfs_quota_us", text) && sscanf(text, "%lf", &quota) == 1 &&
+        read_in(folder, "cpu.cfs_period_us", text))
         sscanf(text, "%lf", &period);
     quota = quota > 0 && period > 0 ? quota / period : 0;
-    read_text(folder, "cpu.stat", text);
+    read_in(folder, "cpu.stat", text);
     unsigned long long periods = counted(text, "nr_periods ");
     snprintf(key, sizeof key, "cpu_quota.%d", level);
     if (quota > 0 || periods > 0)

@@ -168,16 +168,12 @@ static void add_file(struct lines *lines, const char *path, const char *reader,
 /* The file of the library that opened it; NULL for the program, whose files are its input, unless
  * the library is linked into it. */
 static const char *reader_of(const void *reader, const char *path) {
-    Dl_info info, program;
-    const void *start = (const void *)getauxval(AT_ENTRY);
-    if (dladdr == NULL || dladdr(reader, &info) == 0 || info.dli_fname == NULL)
-        return NULL;
-    bool is_program = dladdr(start, &program) != 0 && program.dli_fbase == info.dli_fbase;
-    return is_program && strstr(path, ".conf") == NULL ? NULL : info.dli_fname;
+    const char *file = file_of(reader), *program = file_of((const void *)getauxval(AT_ENTRY));
+    return file == program && strstr(path, ".conf") == NULL ? NULL : file;
 }
 
 /* What each launcher reads, by a variable that it gives to ranks. ^ is the folder of the MPI
- * library's prefix, $ that of I_MPI_ROOT. */
+ * library's prefix. */
 static const struct {
     const char *variable, *launcher, *path;
 } of_launchers[] = {
@@ -190,22 +186,17 @@ static const struct {
     {"HYDI_CONTROL_FD", "mpiexec", "~/.mpiexec.hydra.conf"},
     {"HYDI_CONTROL_FD", "mpiexec", "^/etc/mpiexec.hydra.conf"},
     {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "~/.mpiexec.conf"},
-    {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "mpiexec.conf"},
-    {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "$/intel64/etc/mpiexec.conf"},
-    {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "$/etc/mpiexec.conf"},
+    {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "./mpiexec.conf"},
+    {"I_MPI_HYDRA_UUID", "mpiexec.hydra", "^/etc/mpiexec.conf"},
 };
 
 /* A path of the table; empty where its folder is not known. */
 static void full_path(const char *path, const char *library, char text[MAX_PATH]) {
-    const char *folder = *path == '~' ? getenv("HOME") : *path == '$' ? getenv("I_MPI_ROOT") : "";
-    int length = folder != NULL ? (int)strlen(folder) : 0;
-    bool is_plain = strchr("~^$", *path) == NULL;
-    if (*path == '^') {
-        folder = library;
-        length = (int)prefix_of(library);
-    }
-    snprintf(text, MAX_PATH, "%.*s%s", length, folder, path + !is_plain);
-    if (length == 0 && !is_plain)
+    const char *home = getenv("HOME") != NULL ? getenv("HOME") : "";
+    const char *folder = *path == '~' ? home : *path == '^' ? library : ".";
+    int length = (int)(*path == '^' ? prefix_of(library) : strlen(folder));
+    snprintf(text, MAX_PATH, "%.*s%s", length, folder, path + 1);
+    if (length == 0)
         *text = '\0';
 }
 
@@ -222,8 +213,7 @@ static void add_read(struct lines *lines) {
 
 void add_settings_files(struct lines *lines, const struct mpi *mpi) {
     char path[MAX_PATH];
-    Dl_info info;
-    const char *library = mpi->init != NULL && dladdr(mpi->init, &info) != 0 ? info.dli_fname : "";
+    const char *library = file_of(mpi->init) != NULL ? file_of(mpi->init) : "";
     if (!computes())
         return;
     for (int i = 0; i < count && i < MAX_FILES; i++) {

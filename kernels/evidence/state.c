@@ -283,16 +283,11 @@ enum { CAN_FLUSH = 0 };
 
 /* A number in a file of the job's control group; `otherwise` where there is none, or "max". */
 static long long of_group(const char *group, const char *file, long long otherwise) {
-    char path[PATH_LENGTH];
+    char path[PATH_LENGTH + 64], text[64];
     long long value;
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", group, file);
-    FILE *stream = fopen(path, "re");
-    if (stream == NULL)
-        return otherwise;
-    if (fscanf(stream, "%lld", &value) != 1)
-        value = otherwise;
-    fclose(stream);
-    return value;
+    read_line(path, text, sizeof text);
+    return sscanf(text, "%lld", &value) == 1 ? value : otherwise;
 }
 
 /* Whether the group and all above it have room. Version 2 has one line, "0::/path"; version 1 has

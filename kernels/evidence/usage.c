@@ -20,15 +20,10 @@ static void add_clock(struct lines *lines, const char *key, clockid_t clock) {
 
 /* The time (ns) that a thread was ready to run and had no CPU: the second number of its schedstat.
  */
-static int read_wait(const char *thread, unsigned long long *wait) {
-    char path[PATH_LENGTH];
+static bool read_wait(const char *thread, unsigned long long *wait) {
+    char path[64], text[128];
     snprintf(path, sizeof path, "/proc/self/task/%.32s/schedstat", thread);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    int found = fscanf(file, "%*u %llu", wait);
-    fclose(file);
-    return found == 1;
+    return read_line(path, text, sizeof text) && sscanf(text, "%*u %llu", wait) == 1;
 }
 
 /* Over the threads that there are now; the kernel keeps no account of those that have ended. */
@@ -53,32 +48,23 @@ static void add_wait(struct lines *lines) {
 /* How often the first thread changed its CPU, where the kernel counts that (CONFIG_SCHED_DEBUG).
  * The first alone: threads that end take their counts along, and a library may move its helpers. */
 static void add_migrations(struct lines *lines) {
-    static const char field[] = "se.nr_migrations";
-    char path[64], line[256];
+    char path[64], text[PATH_LENGTH];
     unsigned long long count;
     snprintf(path, sizeof path, "/proc/self/task/%ld/sched", (long)getpid());
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, field, sizeof field - 1) == 0 &&
-            sscanf(line, "%*[^:]:%llu", &count) == 1) {
-            add(lines, "migrations", "%llu", count);
-            break;
-        }
-    fclose(file);
+    read_text(path, text, sizeof text);
+    const char *line = strstr(text, "\nse.nr_migrations");
+    if (line != NULL && sscanf(line, "%*[^:]:%llu", &count) == 1)
+        add(lines, "migrations", "%llu", count);
 }
 
 /* The clock ticks in which the node's CPUs ran any process. */
 static void add_busy_ticks(struct lines *lines) {
+    char text[256];
     unsigned long long user, nice, system, irq, softirq;
-    FILE *file = fopen("/proc/stat", "re");
-    if (file == NULL)
-        return;
-    if (fscanf(file, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
+    read_line("/proc/stat", text, sizeof text);
+    if (sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
                &softirq) == 5)
         add(lines, "busy_ticks", "%llu", user + nice + system + irq + softirq);
-    fclose(file);
 }
 
 void add_usage(struct lines *lines) {
