@@ -12,7 +12,6 @@ import pytest
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.host_lists import expand
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.imports.labels import groups_without_runs
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.schedulers import slurm
 
@@ -82,10 +81,6 @@ def test_lists_in_a_map(tmp_path: Path) -> None:
     )
     chosen = load_map(file)
     assert [*chosen.group_of] == ["n1-ib0", "n1-ib1", "n2-ib0", "n2-ib1", "m1"]
-    assert groups_without_runs(["N1.site.org", "n2"], chosen) == [
-        "host group blue: no run is on its hosts m1,n1-ib[0-1],n2-ib[0-1]; hosts in no group: n[1-2]"
-    ]
-    assert groups_without_runs(["n1", "M1"], chosen) == groups_without_runs([], chosen) == []
 
 
 def test_five_thousand_long_names_fit_the_commands_that_ask_for_their_states(tmp_path: Path) -> None:

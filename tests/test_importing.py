@@ -327,17 +327,6 @@ def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) 
     assert len(collect_imports(results)) == 4
 
 
-def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp_path: Path) -> None:
-    """Names of directives and variables are free, so a misspelt one is not an error in the map."""
-    rule = "  - when: {header.HOST: '^2$', header.OTHER: x, mpi: platform}\n    label: {placement: TWO}\n"
-    outputs = write(tmp_path, a__out="#HOSTS=2\n" + imb())
-    text = account_text(take(tmp_path, outputs, text=MAP + rule))
-    assert "  rule 3: no file has the fact header.HOST; did you mean 'header.HOSTS'?" in text
-    assert "header.OTHER" not in text and "fact mpi" not in text
-    right = MAP + rule.replace("header.HOST:", "header.HOSTS:")
-    assert "no file has the fact" not in account_text(take(tmp_path, outputs, text=right))
-
-
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     copy = next((take(tmp_path, raw).folder / "files").rglob("a.out"))

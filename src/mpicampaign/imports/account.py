@@ -13,7 +13,7 @@ from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, RECORDS, Re
 from mpicampaign.base.text import counted
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.files import OUTPUT
-from mpicampaign.imports.labels import SEEN, groups_without_runs, misnamed_facts
+from mpicampaign.imports.labels import SEEN
 from mpicampaign.imports.ledger import LEDGER, REFUSED, Entry, Label
 from mpicampaign.imports.map_file import ImportMap
 
@@ -71,7 +71,7 @@ def account_text(account: Account, verbose: bool = False) -> str:
         *(map(_file_line, account.entries) if verbose else in_short),
         *_in_short("on other hosts", elsewhere, LEDGER, str),
         *_twins(runs),
-        *_map_lines(account),
+        *_without_claims(account),
     ]
     if account.found_no_run:
         unchanged = "the import is unchanged; " if account.undone else ""
@@ -119,16 +119,12 @@ def _twins(runs: Iterable[Entry]) -> Iterator[str]:
         yield f"  equal: {named}: counted, since their names differ; remove those that are copies"
 
 
-def _map_lines(account: Account) -> Iterator[str]:
-    """What the map leaves out: claims of placements; facts and hosts in it that no file has."""
+def _without_claims(account: Account) -> Iterator[str]:
+    """The placements of whose runs the map claims nothing."""
     chosen = account.chosen
     for name in dict.fromkeys(label.placement for label in account.labels if chosen.placements):
         if name not in chosen.placements:
             yield f"  placement {name} is not in the map's placements:, so its runs stay unverified"
-    facts = {name for entry in account.entries for name in entry.facts}
-    hosts = {host for entry in account.entries for host in entry.facts.get("hosts", "").split()}
-    for line in (*misnamed_facts(chosen.rules, facts), *groups_without_runs(hosts, chosen)):
-        yield f"  {line}"
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
-from mpicampaign.base.grouping import grouped
-from mpicampaign.base.host_lists import fold, short
+from mpicampaign.base.host_lists import short
 from mpicampaign.base.keys import NAME
 from mpicampaign.imports.files import name_of, original_name
 from mpicampaign.imports.ledger import Entry, Label, Runs
@@ -128,40 +126,9 @@ def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, l
     return groups
 
 
-def misnamed_facts(rules: Iterable[LabelRule], there: Collection[str]) -> list[str]:
-    """Conditions on a directive, variable or header that no file has, where a similar name exists.
-
-    It is not an error in the map, which may serve other files, too.
-    """
-    conditions = ((number, fact) for number, rule in enumerate(rules, start=1) for fact in rule.when)
-    near = ((number, fact, _like(fact, there)) for number, fact in conditions if fact not in there)
-    return [f"rule {number}: no file has the fact {fact}; {like}" for number, fact, like in near if like]
-
-
-def _like(fact: str, there: Collection[str]) -> str:
-    """A question with the most similar name of the same family; empty where there is none."""
-    family, dot, rest = fact.partition(".")
-    names = (name.removeprefix(f"{family}.") for name in there if dot and name.startswith(f"{family}."))
-    as_written = {name.casefold(): name for name in sorted(names)}  # names may differ in case alone
-    near = get_close_matches(rest.casefold(), as_written, n=1)
-    return f"did you mean '{family}.{as_written[near[0]]}'?" if near else ""
-
-
 def unlisted_hosts(facts: Mapping[str, str], chosen: ImportMap) -> list[str]:
     """The run's hosts that no host group of the map lists."""
     return [host for host in facts.get("hosts", "").split() if short(host) not in chosen.group_of]
-
-
-def groups_without_runs(seen: Iterable[str], chosen: ImportMap) -> list[str]:
-    """Host groups that list only hosts of no run, where runs are on hosts that no group lists."""
-    there = set(map(short, seen))
-    strangers = there - chosen.group_of.keys()
-    listed = grouped(chosen.group_of, lambda host: chosen.group_of[host]) if strangers else {}
-    return [
-        f"host group {name}: no run is on its hosts {fold(hosts)}; hosts in no group: {fold(strangers)}"
-        for name, hosts in listed.items()
-        if there.isdisjoint(hosts)
-    ]
 
 
 def _plain(name: str) -> str:

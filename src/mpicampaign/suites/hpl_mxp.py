@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import counted
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 _TITLE = re.compile(r"HPL-MxP-NVIDIA ([0-9]\S{0,20})\s+--")
 _BLOCK = re.compile(r" {0,4}\*{6} HPL MxP Result\s")
-_SETTING = re.compile(r"\s*(?:--)?(nb?) += ([0-9]{1,12})\s*$")
 _TEST = re.compile(r" {0,4}\*{6} test (loop )?[0-9]{1,6} of ([0-9]{1,6}) starts")
 _THRESHOLD = re.compile(r"\s*Threshold[ .]{1,60}=\s*(\S{1,20})\s*$")
 _PROBLEM = re.compile(
@@ -40,6 +38,48 @@ _PROBLEM = re.compile(
     r" SLOPPY-TYPE = (\w{1,12})\s*$"
 )
 _RATE = re.compile(r"\s*GFLOPS = (\S{1,20}), per GPU = +(\S{1,20})(?:\s|$)")
+
+
+def _parse(text: str) -> ParsedOutput:
+    """A series for each test whose solution was checked."""
+    lines = [line for _, line in numbered_lines(text)]
+    titles = [(number, match[1]) for number, line in enumerate(lines, 1) if (match := _TITLE.match(line))]
+    if not titles:
+        raise OutputError("the title of HPL-MxP is missing: empty, cut or another program's")
+    for number, _ in titles[1:]:
+        raise OutputError(f"line {number}: a second title: two outputs in one file")
+    marks = [place for place, line in enumerate(lines) if _BLOCK.match(line)]  # one begins, one ends a block
+    results = [_result(lines, *block) for block in zip(marks[::2], marks[1::2], strict=False)]
+    counts = {match[1]: int(match[2]) for line in lines if (match := _TEST.match(line))}
+    total = max(math.prod(counts.values()), len(results))  # tests, and loops in each
+    reasons = [result.fault for result in results]
+    if len(results) < total:
+        reasons.append(f"ends after {counted(len(results), 'result')}")
+    sound = [result for result in results if not result.fault]
+    lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else ""
+    if not sound:
+        raise OutputError(lacks)
+    types = dict.fromkeys(result.variant for result in sound)
+    series = tuple(series_of(MIXED_PRECISION, sound))
+    return ParsedOutput(titles[0][1], {"sloppy_type": ", ".join(types)}, series, lacks)
+
+
+def _result(lines: Sequence[str], begin: int, end: int) -> HplRow:
+    """A block, or why it does not count."""
+    row, threshold = HplRow(begin + 1), ""
+    try:
+        for number, line in enumerate(lines[begin:end], begin + 1):
+            if match := _THRESHOLD.match(line):
+                threshold = match[1]
+            else:
+                _read(row, number, line, threshold)
+    except OutputError as error:
+        row.fault = str(error)
+        return row
+    values = {"check of the solution": row.passed, "problem": row.order, "rate": row.gflops}
+    if lost := [name for name, value in values.items() if not value]:
+        row.fault = f"line {row.line}: the result lacks its {' and '.join(lost)}"
+    return row
 
 
 def _read(row: HplRow, number: int, line: str, threshold: str) -> None:
@@ -54,69 +94,6 @@ def _read(row: HplRow, number: int, line: str, threshold: str) -> None:
             raise OutputError(f"line {number}: {match[1]} Gflop/s of {ranks} GPUs are not {match[2]} of each")
     else:
         row.passed += check_residual(number, line.strip(), threshold)
-
-
-@dataclass(slots=True)
-class _Reader:
-    """The state while the lines go by. ``counts``: of tests, and of their loops; ``asked``: the settings."""
-
-    version: str = ""
-    counts: dict[str, int] = field(default_factory=dict)
-    asked: dict[str, set[int]] = field(default_factory=dict)
-    threshold: str = ""
-    block: HplRow | None = None  # the one that is being read
-    results: list[HplRow] = field(default_factory=list)
-
-    def read(self, number: int, line: str) -> None:
-        if title := _TITLE.match(line):
-            if self.version:
-                raise OutputError(f"line {number}: a second title: two outputs in one file")
-            self.version = title[1]
-        elif _BLOCK.match(line):  # it begins and ends one
-            if self.block:
-                self.block.fault = self.block.fault or self._lost(self.block)
-                self.results.append(self.block)
-            self.block = None if self.block else HplRow(number)
-        elif setting := _SETTING.match(line):
-            self.asked.setdefault(setting[1], set()).add(int(setting[2]))
-        elif test := _TEST.match(line):
-            self.counts[test[1] or ""] = int(test[2])
-        elif threshold := _THRESHOLD.match(line):
-            self.threshold = threshold[1]
-        elif self.block and not self.block.fault:
-            try:
-                _read(self.block, number, line, self.threshold)
-            except OutputError as error:
-                self.block.fault = str(error)
-
-    def _lost(self, row: HplRow) -> str:
-        """What a block does not say, or says against the settings above it."""
-        there = {"check of the solution": row.passed, "problem": row.order, "rate": row.gflops}
-        if lost := [name for name, value in there.items() if not value]:
-            return f"line {row.line}: the result lacks its {' and '.join(lost)}"
-        asked = {"n": row.order, "nb": row.block}.items()
-        other = [f"{name} = {value}" for name, value in asked if value not in self.asked.get(name, {value})]
-        return f"line {row.line}: {' and '.join(other)} is not among the settings" if other else ""
-
-
-def _parse(text: str) -> ParsedOutput:
-    """A series for each test whose solution was checked."""
-    reader = _Reader()
-    for number, line in numbered_lines(text):
-        reader.read(number, line)
-    if not reader.version:
-        raise OutputError("the title of HPL-MxP is missing: empty, cut or another program's")
-    sound = [result for result in reader.results if not result.fault]
-    total = max(math.prod(reader.counts.values()), len(reader.results))
-    reasons = [result.fault for result in reader.results]
-    if len(reader.results) < total:
-        reasons.append(f"ends after {counted(len(reader.results), 'result')}")
-    lacks = missing(total - len(sound), total, "test", reasons) if total > len(sound) else ""
-    if not sound:
-        raise OutputError(lacks)
-    types = dict.fromkeys(result.variant for result in sound)
-    series = tuple(series_of(MIXED_PRECISION, sound))
-    return ParsedOutput(reader.version, {"sloppy_type": ", ".join(types)}, series, lacks)
 
 
 class _HplMxp(Suite):

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.base.errors import nearest
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
 from mpicampaign.suites.reading import (
@@ -204,8 +202,6 @@ _PROGRAMS = {
     "fetch_and_op latency": "osu_fop_latency",
     "compare_and_swap latency": "osu_cas_latency",
 }
-_WORDS = {word for title in _PROGRAMS for word in title.split()}
-_ALIKE = 0.8  # ratio of difflib
 
 
 def _program_of_title(text: str) -> str:
@@ -214,7 +210,7 @@ def _program_of_title(text: str) -> str:
     Raises
     ------
     OutputError
-        when the title is of another family, or a misspelling of a known one: it would become a new benchmark.
+        when the title is of another family.
     """
     if other := _OTHER.search(text):
         raise OutputError(f"OSU program that is not known: {other[1]}")
@@ -222,9 +218,6 @@ def _program_of_title(text: str) -> str:
     if not match:
         return ""
     title = _plain(match[2])
-    meant = _PROGRAMS.get(" ".join(map(_word_meant, title.split())), "")
-    if meant and title not in _PROGRAMS:
-        raise OutputError(f"no OSU benchmark has the title {shown(match[0])}; did you mean that of {meant}?")
     program = _PROGRAMS.get(title, "")
     return program if match[1] == "MPI" else program.replace("osu_", "osu_xccl_")
 
@@ -232,20 +225,6 @@ def _program_of_title(text: str) -> str:
 def _plain(title: str) -> str:
     """A title without what differs between versions and builds, in lower case."""
     return _DEVICE.sub("", title).lower().replace(_EXCHANGE, "").lstrip("_ ")
-
-
-@cache
-def _word_meant(word: str) -> str:
-    """The known word that a word is a misspelling of, else the word itself.
-
-    New functions of MPI are named by a letter before or behind a known name: Iallgather, Rput, Alltoallv.
-    """
-    if word in _WORDS:
-        return word
-    jumbled = next((known for known in _WORDS if sorted(known) == sorted(word)), "")
-    meant = jumbled or nearest(word, _WORDS, _ALIKE)
-    function = word in {f"i{meant}", f"r{meant}", f"{meant}v", f"{meant}w"}
-    return word if function else meant or word
 
 
 def _buffers(text: str) -> str:
