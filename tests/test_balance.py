@@ -1,54 +1,17 @@
-"""The balance of communication and computation, compared with its author's table."""
+"""The balance of communication and computation."""
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 
 import build_records as make
 import pytest
 
 from mpicampaign.base.records import BLAS, QUIET, REFERENCE_BLAS, Record, Series
-from mpicampaign.base.reference import PUBLIC_SYSTEMS, REFERENCE
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import NOT_COMPARABLE
 from mpicampaign.compare.rows import Row
 from mpicampaign.show.sentences import note_text
-
-PUBLISHED = ("random ring bandwidth per process", "HPL rate per process", "random ring / HPL")
-
-
-def rows() -> list[dict[str, str]]:
-    """The printed values of each system of 2005, in GB/s, Gflop/s and byte/kflop."""
-    found: dict[str, dict[str, str]] = {}
-    with (REFERENCE / f"{PUBLIC_SYSTEMS}.csv").open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            if line["year"] == "2005":
-                row = found.setdefault(f"{line['system']} {line['cpu']}", {})
-                row |= {"id": f"{line['cpu']} {line['ranks']}", line["metric"]: line["value"]}
-    return list(found.values())
-
-
-def rounding(printed: str) -> float:
-    """Half a unit of the last digit: 0.398 -> 0.0005, 220. -> 0.5."""
-    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
-
-
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
-def test_published_rows_within_the_rounding_of_their_digits(row: dict[str, str]) -> None:
-    """In all 24 rows the printed balance lies within the range of the printed digits."""
-    ring, hpl, printed = (row[name] for name in PUBLISHED)
-    lowest = 1000 * (float(ring) - rounding(ring)) / (float(hpl) + rounding(hpl))
-    highest = 1000 * (float(ring) + rounding(ring)) / (float(hpl) - rounding(hpl))
-    assert lowest <= float(printed) + rounding(printed)
-    assert highest >= float(printed) - rounding(printed)
-
-
-def test_the_table_is_whole() -> None:
-    assert len(rows()) == 24
-
-
-# --- of runs
 
 
 def hpcc(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import build_records as make
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.figures.axes import Panel
     from mpicampaign.show.figures.page import Point
 
-SHOW = Path(axes.__file__).parents[1]
 # Without shrinking: what is drawn takes long, and a failure names its records anyway.
 PHASES = (Phase.explicit, Phase.generate)
 SIZES = [0.0, 1.0, 8.0, 1024.0, 8192.0, 32768.0, 1048576.0]
@@ -316,20 +313,6 @@ def lines_of(runs: list[Record]) -> list[str]:
     assert on_page == in_figure
     return on_page
 
-
-# Units
-
-
-def test_no_chart_scales_by_itself() -> None:
-    factors = re.compile(r"\bMB\b(?!/s)|\bMIB\b|\b1e-?[36]\b|2\.0 ?\*\* ?-?20")
-    for folder in ("charts", "figures", "report"):
-        for path in (SHOW / folder).glob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            assert path.name == "units.py" or not factors.findall(text), path
-
-
-if TYPE_CHECKING:
-    pass
 
 SCARF = [f"scarf{number}" for number in range(10, 17)]
 LOTUS = ["broadwell256G", "haswell256G", "ivybridge128G", "ivybridge2000G", "ivybridge512G"]

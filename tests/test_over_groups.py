@@ -8,15 +8,11 @@ from dataclasses import replace
 import build_records as make
 import stfc_runs
 
-from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import Record, Series
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.over_groups.find_attributes import by_attributes
-from mpicampaign.questions.over_groups.find_settings import OverGroups
 from mpicampaign.questions.over_groups.say import attribute_lines, lines_of_few, over_group_lines
-from mpicampaign.questions.published.find import published_for
 from mpicampaign.questions.ranking.find import PLACEMENTS, rank
 from mpicampaign.report.make import to_csv, to_terminal
 from mpicampaign.report.summary import summary
@@ -72,26 +68,6 @@ def test_the_orders_of_the_report() -> None:
 
 
 # Averages
-
-
-def mean_difference(found: OverGroups, place: int) -> float:
-    ratios = [one.ratio for one in found.behind[place].settings]
-    return sum((one if found.metric.lower_is_better else 1 / one) - 1 for one in ratios) / len(ratios)
-
-
-def test_the_averages_of_the_report_of_2017() -> None:
-    label = "HPL (N 44640, NB 180, grid 2 x 2)"
-    qualifiers = {"N": "44640", "NB": "180", "grid": "2 x 2"}
-    metrics = choose_metrics("hpl", [Series("HPL", 4, {"flops": [1.0]}, qualifiers)], ())
-    empty = Table("HPL", label, "hpl", metrics, (), ())
-    own = replace(empty, published=published_for(empty, [ReferenceChoice("stfc-2017")]))
-    [found] = own.over_groups
-    ibv, tcp = found.behind
-    assert (tcp.worse, tcp.better, len(tcp.settings)) == ("TCP", "SHM", 13)
-    assert (ibv.worse, ibv.better, len(ibv.settings)) == ("IBV", "SHM", 7)
-    assert [round(100 * mean_difference(found, place), 2) for place in (0, 1)] == [-0.23, -4.08]
-    line = over_group_lines(own, DEFAULT)[2]
-    assert "TCP is 4.1 % below SHM on average over 13 host groups published in stfc-2017" in line
 
 
 def with_modes(found: Table, groups: set[str], placement: str) -> Table:

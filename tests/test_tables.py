@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
@@ -21,6 +20,7 @@ from mpicampaign.base.records import (
     UNVERIFIED,
     Case,
     Header,
+    Record,
     read_records,
     write_records,
 )
@@ -225,12 +225,6 @@ def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[
     (tmp_path / "records.jsonl").write_text(json.dumps(head) + "\n")
     assert "records.jsonl:1: damaged header" in call(capsys, tmp_path)[2]
 
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.tables import Comparison
 
 PDFLATEX = shutil.which("pdflatex")
 typeset = pytest.mark.skipif(PDFLATEX is None, reason="no pdflatex on this machine")

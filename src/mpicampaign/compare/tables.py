@@ -83,7 +83,7 @@ class Table:
     @cached_property
     def over_groups(self) -> tuple[OverGroups, ...]:
         """The placements over several host groups, for each headline metric."""
-        return tuple(over_groups(self.headlines, self.rankings, self.published))
+        return tuple(over_groups(self.headlines, self.rankings))
 
 
 @dataclass(frozen=True)

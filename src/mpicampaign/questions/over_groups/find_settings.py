@@ -14,12 +14,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.text import visible
-from mpicampaign.compare.rows import PublishedRow, Row
+from mpicampaign.compare.rows import Row
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.ranking.find import PLACEMENTS, Ranking
 from mpicampaign.statistics.comparisons import LEVEL, holm
@@ -121,21 +120,21 @@ _COMMON = 2  # host groups of two neighbours in the order
 
 
 class _InGroup(NamedTuple):
-    """Two placements in a host group: ``scope`` is source, number of ranks and MPI library.
+    """Two placements in a host group: ``scope`` is number of ranks and MPI library.
 
-    ``modes``: those of which the repeats fall into several modes. ``rows``: none of published values.
+    ``modes``: those of which the repeats fall into several modes.
     """
 
-    scope: tuple[str, int | None, str]
+    scope: tuple[int | None, str]
     names: tuple[str, str]
     setting: Setting
-    modes: tuple[str, ...] = ()
-    rows: tuple[Row, Row] | None = None
+    modes: tuple[str, ...]
+    rows: tuple[Row, Row]
 
 
 @dataclass(frozen=True, slots=True)
 class OverGroups:
-    """One metric, source (the publication, of values that are not measured), number of ranks and library.
+    """One metric, number of ranks and MPI library.
 
     ``order``: best first. ``steps``: its neighbours. ``behind``: each other placement against the best one.
     ``mixed``: placements that are not in the order, because their repeats have several modes in most host
@@ -143,7 +142,6 @@ class OverGroups:
     """
 
     metric: Metric
-    source: str
     ranks: int | None
     library: str
     order: tuple[str, ...]
@@ -153,21 +151,18 @@ class OverGroups:
     rare: tuple[str, ...]
 
 
-def over_groups(
-    metrics: Iterable[Metric], rankings: Sequence[Ranking], published: Sequence[PublishedRow]
-) -> Iterator[OverGroups]:
-    """Of one table, for each of the metrics, source, number of ranks and MPI library."""
+def over_groups(metrics: Iterable[Metric], rankings: Sequence[Ranking]) -> Iterator[OverGroups]:
+    """Of one table, for each of the metrics, number of ranks and MPI library."""
     for metric in metrics:
-        every = [*_measured(rankings, metric), *_published(published, metric)]
-        for scope, own in grouped(every, lambda one: one.scope).items():
+        for scope, own in grouped(_in_groups(rankings, metric), lambda one: one.scope).items():
             pairs = _pairs(own)
             if any(map(_tells, pairs.values())):
                 yield _over_groups(metric, scope, own, pairs)
 
 
-def _measured(rankings: Iterable[Ranking], metric: Metric) -> Iterator[_InGroup]:
+def _in_groups(rankings: Iterable[Ranking], metric: Metric) -> Iterator[_InGroup]:
     for ranking in rankings:
-        scope = "", ranking.ranks, ranking.library
+        scope = ranking.ranks, ranking.library
         for pair in ranking.pairs if (ranking.kind, ranking.metric) == (PLACEMENTS, metric) else ():
             both = pair.better, pair.worse
             if pair.factor and all(one.median > 0 for one in both):
@@ -175,16 +170,6 @@ def _measured(rankings: Iterable[Ranking], metric: Metric) -> Iterator[_InGroup]
                 modes = tuple(one.name for one in both if one.several_modes)
                 rows = pair.better.row, pair.worse.row
                 yield _InGroup(scope, (pair.better.name, pair.worse.name), setting, modes, rows)
-
-
-def _published(published: Iterable[PublishedRow], metric: Metric) -> Iterator[_InGroup]:
-    rows = [row for row in published if row.values.get(metric, 0.0) > 0]
-    same = grouped(rows, lambda row: (row.reference, row.system, row.host_group, row.ranks))
-    for a, b in (pair for own in same.values() for pair in combinations(own, 2)):
-        ratio = a.values[metric] / b.values[metric]
-        setting = Setting(visible(a.host_group), 1 / ratio if metric.lower_is_better else ratio)
-        names = visible(a.placement), visible(b.placement)
-        yield _InGroup((visible(a.reference), a.ranks, ""), names, setting)
 
 
 Pairs = dict[frozenset[str], OverSettings]
@@ -202,7 +187,7 @@ def _pairs(every: Iterable[_InGroup]) -> Pairs:
         )
         if len(own) >= _COMMON:
             pairs.append(OverSettings(*names, plain, modes))
-            rows.append([one.rows for one in own if one.rows and not one.modes])
+            rows.append([one.rows for one in own if not one.modes])
     return {frozenset((pair.better, pair.worse)): pair for pair in judged(pairs, rows)}
 
 
@@ -213,7 +198,7 @@ def _tells(pair: OverSettings) -> bool:
 
 
 def _over_groups(
-    metric: Metric, scope: tuple[str, int | None, str], every: Sequence[_InGroup], pairs: Pairs
+    metric: Metric, scope: tuple[int | None, str], every: Sequence[_InGroup], pairs: Pairs
 ) -> OverGroups:
     groups: dict[str, dict[str, bool]] = {}  # by placement and host group: whether it has several modes
     for one in every:

@@ -129,10 +129,8 @@ def order_sentences(found: OverGroups) -> tuple[str, ...]:
 
 
 def _of_which(found: OverGroups) -> str:
-    """Behind host groups: their MPI library, or who published them."""
-    if found.library:
-        return f" with {visible(found.library)}"
-    return f" published in {found.source}" if found.source else ""
+    """Behind host groups: their MPI library, where there are several."""
+    return f" with {visible(found.library)}" if found.library else ""
 
 
 def _counts(step: OverSettings) -> tuple[object, ...]:

@@ -76,7 +76,7 @@ def _answer(
     quiet = [candidate for candidate in candidates if not say.is_told(candidate.row)]
     rows = [(one.row, ranking.metric) for ranking in rankings for one in ranking.contestants]
     looks = [looked for looked in comparison.decided if any(looked.is_about(*row) for row in rows)]
-    over = [one for one in table.over_groups if (one.metric, one.ranks, one.source) == (*key, "")]
+    over = [one for one in table.over_groups if (one.metric, one.ranks) == key]
     unit = view.unit_of(metric.dimension)
     said = [" ".join(decided_sentences(looked)) for looked in looks]
     if len(quiet) == 1:
