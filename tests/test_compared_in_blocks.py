@@ -250,7 +250,8 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
     comparison = compare(records)
     assert not comparison.rankings
     figures = draw_all(comparison, tmp_path / "figures", few=True)
-    assert figures[0].title == "PingPong in blocks, g TCP, 2 nodes" and not figures[0].folded
+    assert figures[0].chart.title == "PingPong in blocks, g TCP, 2 nodes"
+    assert not figures[0].chart.folded
     write_report(tmp_path / "report.html", comparison, records, lambda: figures)
     page = re.sub(r"<[^>]+>", " ", (tmp_path / "report.html").read_text())
     for text in (to_markdown(comparison), page):
@@ -259,7 +260,7 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
     assert "repeats agree" not in page and "The ratios in each block, with its nodes" in page
     shown = sum(one.metric.headline for one in comparison.blocks)
     assert page.count("m3, n3") == shown, "each ratio of a block stands once"
-    assert "S latency at 0 B, times R: 1.0" in figures[0].alt
+    assert "S latency at 0 B, times R: 1.0" in figures[0].chart.alt
 
 
 def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path) -> None:

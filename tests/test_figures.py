@@ -38,9 +38,9 @@ def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
     assert len(figures) == 3
     for figure in figures:
         assert all(path.stat().st_size > 1000 for path in figure.files)
-        assert figure.svg.parent == tmp_path
-        assert set(figure.svg.stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-        ElementTree.parse(figure.svg)
+        assert figure.files[0].parent == tmp_path
+        assert set(figure.files[0].stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+        ElementTree.parse(figure.files[0])
 
 
 def test_an_interrupted_drawing_leaves_no_file_unknown(

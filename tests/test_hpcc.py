@@ -190,9 +190,11 @@ def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
         for name in (make.HOSTILE, "b" * 300, "c" * 300)
         for run in make.hpcc_runs("x", 1.0)
     ]
-    figures = [figure for figure in draw_all(compare(records), tmp_path) if "side by side" in figure.title]
-    assert len(figures) == 1 and "\\x1b" in figures[0].alt and "\x1b" not in figures[0].alt
-    assert len(figures[0].alt) > 800 and "; all others are in the tables" in figures[0].picture
+    figures = [
+        figure for figure in draw_all(compare(records), tmp_path) if "side by side" in figure.chart.title
+    ]
+    assert len(figures) == 1 and "\\x1b" in figures[0].chart.alt and "\x1b" not in figures[0].chart.alt
+    assert len(figures[0].chart.alt) > 800 and "; all others are in the tables" in figures[0].picture
 
 
 def test_every_figure_of_the_paper_is_there_once() -> None:

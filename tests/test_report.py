@@ -32,6 +32,7 @@ from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.report.draw_figures import Figure, draw_all
 from mpicampaign.report.questions import answers
 from mpicampaign.report.write import write_report
+from mpicampaign.show.charts.model import Captioned
 
 WITHOUT_END = {"meta", "link", "img", "br", "hr", "input", "li", "td", "th", "tr"}
 
@@ -129,7 +130,7 @@ def test_figures_that_would_make_the_report_too_large_are_linked(
 def figure_of(folder: Path, name: str, size: int) -> Figure:
     """One whose picture has so many characters."""
     picture = Markup(f'<svg id="{name}">{"x" * size}</svg>')
-    return Figure(name, name, "caption", "alt", picture, (folder / f"{name}.svg",))
+    return Figure(name, Captioned(name, "caption", "alt"), picture, (folder / f"{name}.svg",))
 
 
 @pytest.mark.parametrize(("metrics", "folded"), [(7, ""), (8, "2 more metrics")])

@@ -36,24 +36,12 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
-
-    ``section``, ``folded``: where, as in `Captioned`.
-    """
+    """A drawn chart; ``picture`` is for the report, which writes the title itself."""
 
     name: str
-    title: str
-    caption: str
-    alt: str
+    chart: model.Captioned
     picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
-    section: str = "figures"
-    folded: bool = False
-
-    @property
-    def svg(self) -> Path:
-        """The first of its files."""
-        return self.files[0]
 
 
 def draw_all(
@@ -128,8 +116,7 @@ class _Files:
         for file in files:
             _write(page, drawn, file)
         picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
-        said = name, chart.title, chart.caption, chart.alt
-        self.figures.append(Figure(*said, picture, files, chart.section, chart.folded))
+        self.figures.append(Figure(name, chart, picture, files))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

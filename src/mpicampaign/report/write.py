@@ -105,7 +105,7 @@ def write_report(
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
     room = _LARGEST - sum(map(len, rendered.values()))
-    by_section = grouped(figures(), lambda figure: figure.section)
+    by_section = grouped(figures(), lambda figure: figure.chart.section)
     of_questions = sections_of_page(
         comparison, view, lambda anchor: [*map(_drawing, by_section.get(anchor, ()))]
     )
@@ -240,10 +240,10 @@ def figures_section(source: ReportSource, figures: Sequence[Figure], room: int) 
     nodes: list[PageNode] = []
     if linked := [figure for figure in figures if figure.name not in fitting]:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
-        links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
+        links = (Span(figure.chart.title, link=source.address(str(figure.files[0]))) for figure in linked)
         nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
-    nodes += [_drawing(figure) for figure in shown if not figure.folded]
-    folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
+    nodes += [_drawing(figure) for figure in shown if not figure.chart.folded]
+    folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.chart.folded]
     title = f"{counted(len(folded), 'figure')} more"
     nodes += [Fold(title, tuple(folded))] if folded else []
     nodes += [] if figures else [Paragraph("There are no figures.")]
@@ -251,7 +251,7 @@ def figures_section(source: ReportSource, figures: Sequence[Figure], room: int) 
 
 
 def _drawing(figure: Figure) -> Drawing:
-    return Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
+    return Drawing(figure.picture, f"figure-{figure.name}", figure.chart.caption, figure.chart.title)
 
 
 # All else

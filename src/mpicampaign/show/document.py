@@ -182,11 +182,12 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What a page draws, as its own markup; with a caption it is a figure."""
+    """What a page draws, as its own markup; with a caption, and a title above, it is a figure."""
 
     markup: Markup
     anchor: str = ""
     caption: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

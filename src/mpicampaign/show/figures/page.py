@@ -103,7 +103,10 @@ Drawn = Lines | Marks | Writing | Rectangles
 
 
 class Page:
-    """An empty figure; ``height`` is what is below the title, ``drawn`` what is on it: later ones above."""
+    """An empty figure; ``height`` is what is below the title, ``drawn`` what is on it: later ones above.
+
+    ``heading``: the title, which files need; the report writes it in letters that wrap on a phone.
+    """
 
     def __init__(self, height: float, title: str, width: float = WIDTH) -> None:
         self.height, self.width = height, width
@@ -111,6 +114,7 @@ class Page:
         self.drawn: list[Drawn] = []
         above, room = height + 0.14, width - 0.2
         self.text(0.1, above, title, 11, bold=True, upright="center", room=room, tall=TITLE)
+        self.heading, self.drawn = self.drawn, []
 
     @property
     def whole_height(self) -> float:

@@ -56,13 +56,14 @@ def svg_file(page: Page, drawn: Markup) -> str:
     """The page as a file of its own; ``drawn``: what is on it, see `drawing`."""
     size = {"width": f"{page.width * 72:.1f}pt", "height": f"{page.whole_height * 72:.1f}pt"}
     white = element("path", d="M0 0h9999v9999H0z", fill="white")
-    inner = element("title", page.title) + white + drawn
-    return svg(page, inner, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
+    inner = element("title", page.title) + white + drawn + Markup().join(_drawn(page, page.heading))
+    return svg(page, inner, titled=True, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
 
 
-def svg(page: Page, inner: Markup, **attributes: str | float) -> Markup:
-    """An element of the page's size."""
-    box = f"0 0 {page.width * 72:.1f} {page.whole_height * 72:.1f}"
+def svg(page: Page, inner: Markup, *, titled: bool = False, **attributes: str | float) -> Markup:
+    """An element of the page's size; ``titled``: with the room of its title."""
+    top = 0.0 if titled else page.whole_height - page.height
+    box = f"0 {top * 72:.3g} {page.width * 72:.1f} {(page.whole_height - top) * 72:.1f}"
     fonts = f"{FONT},Verdana,Arial,sans-serif"
     return element("svg", inner, viewBox=box, font_family=fonts, fill="none", **attributes)
 

@@ -97,8 +97,9 @@ def _node(node: document.PageNode) -> Markup:
         case document.Fold(summary, nodes, role, is_open):
             inner = _lines([element("summary", html_text(summary)), html(nodes)])
             return element("details", inner, class_=role, open=is_open)
-        case document.Drawing(markup, anchor, caption):
-            inner = _lines([markup, element("figcaption", html_text(caption))])
+        case document.Drawing(markup, anchor, caption, title):
+            head = element("strong", html_text(title))
+            inner = _lines([head, markup, element("figcaption", html_text(caption))])
             return element("figure", inner, id=anchor) if caption else markup
         case document.Verbatim(text, label):
             lines = _lines(_safe(line) for line in text.expandtabs().splitlines())
