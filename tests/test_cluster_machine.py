@@ -19,7 +19,8 @@ from minicluster import MiniCluster, NodeGroup, cpu_limits
 from test_cluster_blocks import results
 from test_cluster_faults import has_results, meanwhile, wait_for
 
-from mpicampaign.base.records import OK
+from mpicampaign.base.records import OK, RECORDS, read_records
+from mpicampaign.compare.compare import compare
 
 pytestmark = pytest.mark.slow
 
@@ -113,8 +114,8 @@ def named(site: Site) -> tuple[set[str], set[str]]:
     """The members that are said to be slow, and the nodes that are configured unlike the others."""
     tables = site.folder / "results/jobs/tables"
     rows = json.loads((tables / "machine.json").read_text())["rows"]
-    groups = json.loads((tables / "configurations.json").read_text())["host_groups"]
-    odd = {name for group in groups for each in group["nodes"] for name in each["names"]}
+    _, records = read_records(tables.parent / RECORDS)
+    odd = {name for group in compare(records).configurations for alike in group.odd for name in alike.nodes}
     return {row["member"] for row in rows if row["verdict"] == "slow"}, odd
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -21,7 +20,7 @@ from mpicampaign.evidence.machine_state import mark_distances, probes, undivided
 from mpicampaign.evidence.node_facts import node_facts, recorded_network
 from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.questions.configurations.find import odd_nodes
-from mpicampaign.questions.configurations.say import FILE, TITLE, configuration_file
+from mpicampaign.questions.configurations.say import TITLE
 from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.report.summary import summary, summary_text
@@ -272,9 +271,6 @@ def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> No
     page = (tmp_path / "report.html").read_text()
     assert f"{TITLE}</h3>" in page
     assert "BIOS \\x1b[31m&lt;b&gt; (2 of 3 nodes have 1)" in page
-    (found,) = json.loads(configuration_file(unlike.configurations)[FILE])["host_groups"]
-    assert (found["host_group"], found["nodes"][0]["names"]) == ("milan", ["n1"])
-    assert configuration_file(alike.configurations) == {FILE: ""}
 
 
 __all__ = ["folder"]

@@ -15,7 +15,7 @@ from mpicampaign.questions.balance.draw import balance
 from mpicampaign.questions.blocks.draw import block_charts
 from mpicampaign.questions.blocks.say import block_answers, block_grids, block_nodes, block_ratios
 from mpicampaign.questions.blocks.say import lead as block_lead
-from mpicampaign.questions.configurations.say import configuration_file, configuration_nodes
+from mpicampaign.questions.configurations.say import configuration_nodes
 from mpicampaign.questions.core_pairs.draw import core_maps
 from mpicampaign.questions.decided.say import decided_nodes
 from mpicampaign.questions.gathers.draw import gather_charts
@@ -110,7 +110,7 @@ def sections_of_page(
 
 def files_of_questions(comparison: Comparison) -> dict[str, str]:
     """Texts of files beside the tables by their names; empty of those that there are none of."""
-    return machine_files(comparison.machines) | configuration_file(comparison.configurations)
+    return machine_files(comparison.machines)
 
 
 # Charts

@@ -1,8 +1,7 @@
-"""Nodes that are configured unlike the others of their host group: sentences and data."""
+"""Nodes that are configured unlike the others of their host group: sentences."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 TITLE = "Nodes configured unlike the others"
 MEANING = "By what the last run on each node recorded of its hardware and software."
-FILE = "configurations.json"
 _NAMED = 3  # nodes by their full names
 _WIDTH = 80  # of a list of nodes in a sentence
 
@@ -45,20 +43,3 @@ def configuration_nodes(groups: Sequence[Configurations], level: int = 2) -> lis
 def _named(nodes: Sequence[str]) -> str:
     """``n07``, ``n07 and n12``, or ``12 nodes (n[01-12])``."""
     return f"{len(nodes)} nodes ({visible(fold(nodes))})" if len(nodes) > _NAMED else visible(listed(nodes))
-
-
-def configuration_file(groups: Sequence[Configurations]) -> dict[str, str]:
-    """The differences as JSON, by the name of the file; empty where all nodes agree."""
-    entries = [
-        {
-            "system": group.system,
-            "host_group": group.host_group,
-            "nodes": [
-                {"names": odd.nodes, "differences": [difference._asdict() for difference in odd.differences]}
-                for odd in group.odd
-            ],
-        }
-        for group in groups
-    ]
-    text = json.dumps({"host_groups": entries}, indent=1, ensure_ascii=False) + "\n"
-    return {FILE: text if entries else ""}
