@@ -8,12 +8,11 @@ import re
 import shutil
 import signal
 import threading
-import time
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from cluster_site import Site, killed_after, name_of_job
+from cluster_site import Site, killed_after
 from conftest import succeeded, wait_until
 from minicluster import BLUE, MiniCluster
 
@@ -24,20 +23,6 @@ from mpicampaign.run.cluster_jobs import GRACE_SECONDS
 pytestmark = pytest.mark.slow
 
 LATER = "--begin=now+1hour"  # until `start_now`
-
-
-@pytest.mark.full
-def test_forty_jobs_of_two_nodes(site: Site) -> None:
-    site.write(repeats=40)
-    started = time.monotonic()
-    done = site.run()
-    print(f"40 jobs of two nodes: {time.monotonic() - started:.1f} s")
-    assert done.returncode == 0, done.stderr
-    assert [record.status for record in site.records()] == [OK] * 40
-    assert set(site.submissions().values()) == {1}
-    assert len(site.submissions()) == 40
-    again = site.run()
-    assert "nothing to do" in again.stdout
 
 
 @pytest.mark.full
@@ -246,30 +231,6 @@ def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_job_that_leaves_no_exit_status_is_not_a_success(site: Site) -> None:
-    """As on a full disk: Slurm reports COMPLETED, but there are no files."""
-    site.write(repeats=1)
-    [script] = site.scripts()
-    command = f"exec /usr/bin/sbatch --parsable --job-name={name_of_job(script)} --wrap 'exit 0'"
-    site.replace("sbatch", command)
-    done = site.run()
-    assert done.returncode != 0
-    assert "COMPLETED" in done.stderr and "no exit status was written" in done.stderr
-    assert not site.project.results("jobs")
-
-
-@pytest.mark.full
-def test_a_submission_that_fails_once_is_made_again(site: Site) -> None:
-    site.write(repeats=2)
-    refusal = "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1"
-    site.replace("sbatch", f'mkdir "$0.once" 2>/dev/null && {{ {refusal}; }}\nexec /usr/bin/sbatch "$@"')
-    done = site.run()
-    assert done.returncode == 0, done.stderr
-    assert "Unable to contact slurm controller), trying again" in done.stderr
-    assert set(site.submissions().values()) == {1}
-
-
-@pytest.mark.full
 def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> None:
     site.write(body='ps -eo args >>"$0.processes"', repeats=20)
     site.replace("squeue", 'echo >>"$0.calls"\nexec /usr/bin/squeue "$@"')
@@ -278,6 +239,8 @@ def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> Non
     calls = (site.folder / "bin/squeue.calls").read_text().count("\n")
     print(f"20 jobs: {calls} queue queries")
     assert calls <= 15
+    assert list(site.submissions().values()) == [1] * 20
+    assert "nothing to do" in site.run().stdout
     processes = (site.folder / "program.processes").read_text()
     assert "slurmstepd" in processes
     assert "python" not in processes and "snakemake" not in processes

@@ -258,7 +258,6 @@ def test_metric_and_unit_of_a_limit_are_checked_before_anything_runs(
         ("imb IMB-MPI1 -msglog 0:6 PingPong", "bandwidth at 1 MiB", "its arguments give no message of 1 MiB"),
         ("imb IMB-MPI1 -msglog 0:6 PingPong", "latency at 64 B", "latency is that of the smallest message"),
         ("imb IMB-MPI1 -msglog 3:6 PingPong", "bandwidth at 4 B", "sizes: 0 B, 8 B, 16 B, …, 64 B"),
-        ("imb IMB-MPI1 PingPong", "bandwidth at 2 KiB", "at table_sizes alone: add 2KiB there"),
         ("osu osu_latency -m 1:1024", "latency at 0 B", "its arguments give no message of 0 B"),
         ("osu osu_bw -m 1024", "bandwidth at 1 MiB", "its arguments give no message of 1 MiB"),
         ("kernel tree_gather --max-size 1KiB", "B_useful at 8 KiB per rank", "8 B, 16 B, 32 B, …, 1 KiB"),
@@ -287,13 +286,6 @@ def test_a_size_that_cannot_occur_is_found_before_anything_runs(
     except UserError as error:
         said = str(error)
     assert bool(said) == bool(message) and message in said
-
-
-def test_columns_of_tables_that_no_benchmark_prints_are_an_error(tmp_path: Path) -> None:
-    sized = "benchmarks: {PingPong: {suite: imb, arguments: -msglog 0:6 PingPong}}"
-    with pytest.raises(UserError) as error:
-        check_limits(load(tmp_path, benchmarks=sized, table_sizes="table_sizes: [8, 1MiB]"))
-    assert "table_sizes[1]: no benchmark of the matrix prints this size (found 1 MiB)" in str(error.value)
 
 
 def test_every_metric_of_results_may_have_a_limit() -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sized
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,8 +17,6 @@ import build_records as make
 import pytest
 from build_campaigns import MACHINE, campaign, plan, write_campaign, write_trivial
 from conftest import ProjectCopy, wait_until
-from minicluster import MiniCluster
-from on_cluster import cluster_project
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.expectation import UNTIL_KNOWN
@@ -151,32 +149,6 @@ def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: Projec
     project.succeed("run", "--campaign", "busy.yaml")
     assert len(project.results("busy")) == 2
     assert (first.stat().st_ino, first.with_name("evidence.txt").read_text()) == before
-
-
-@pytest.mark.full
-@pytest.mark.mpi
-@pytest.mark.usefixtures("imb")
-def test_a_job_of_the_cluster_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
-    """One loop for each CPU of this machine, which all nodes share; they end by themselves, too."""
-    long = {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
-    project = cluster_project(
-        minicluster,
-        "busy-cluster",
-        ("blue", "SHM-1", "PingPong"),
-        busy_machine="unranked",
-        further_repeats=1,
-        time_limit="4 min",
-        benchmarks={"PingPong": long},
-    )
-    with ExitStack() as loops:
-        for cpu in ("0", "1"):
-            loop = ["timeout", "550", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
-            process = loops.enter_context(subprocess.Popen(loop))
-            loops.callback(process.terminate)
-        records = project.run()
-    found = [(record.repeat, record.status, record.condition) for record in records]
-    assert found == [(1, OK, DISTURBED), (2, OK, DISTURBED)], [record.condition_reason for record in records]
-    assert all("waited" in record.condition_reason for record in records)
 
 
 EVEN = "ABBAABBABAABBAABABBAABBA"  # rows of two

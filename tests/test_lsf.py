@@ -312,16 +312,6 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     assert set(site.submissions().values()) == {1}
 
 
-@pytest.mark.full
-def test_a_refusal_shows_lsfs_message(site: Site) -> None:
-    site.write(repeats=2, group={"reservation": "nobody#1"})
-    done = site.run()
-    assert done.returncode != 0
-    assert "Specified reservation does not exist. Job not submitted." in done.stderr
-    assert "not submitted after 3 tries" in done.stderr
-    assert not site.lsf.submitted
-
-
 # What takes long by its nature, with a clock of the test's own
 
 

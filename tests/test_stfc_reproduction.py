@@ -22,7 +22,6 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.statistics.modes import split
 from mpicampaign.suites import detect_suite, parse
 
 if TYPE_CHECKING:
@@ -177,17 +176,6 @@ def _twice_as_slow(row: re.Match[str]) -> str:
     """The row of 1024 B with twice its time, the bandwidth that belongs to it, and IMB's columns."""
     time = 2 * float(row[1])
     return f"{1024:>13}{1000:>13}{time:>13.2f}{1024 / time * 1e6 / MIB:>13.2f}"
-
-
-def test_unbound_repeats_fall_into_bands(records: list[Record]) -> None:
-    """Some ranks shared a socket, others did not: two bands, and the same repeats in them at each size."""
-    case = ("scarf15", "SHM", "PingPong")
-    alike = [r for r in records if (r.case.host_group, r.case.placement, r.case.benchmark) == case]
-    for name, size in (("time", 0), ("bandwidth", 1024), ("bandwidth", 4096)):
-        tables = [record.series[0].columns for record in alike]
-        bands = split([columns[name][columns["size"].index(size)] or 0.0 for columns in tables])
-        assert bands is not None
-        assert {bands.low.members, bands.high.members} == {(0, 3, 4), (1, 2)}
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         name = after.folder.name if after.folder else after.side.name
         content = chosen.write(two_sides_data(sides, known), name)
     else:
-        content = chosen.write(two_sides_document(sides, known, past=past_of(sides, before, after))).encode()
+        content = chosen.write(two_sides_document(sides, known, past=past_of(before, after))).encode()
     write_table(content, options.output, options.format)
     return DONE
 

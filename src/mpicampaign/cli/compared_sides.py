@@ -16,18 +16,17 @@ from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import MISSING, RECORDS, read_records
-from mpicampaign.base.text import counted, listed
+from mpicampaign.base.text import listed
 from mpicampaign.bundle.merge import records_of
 from mpicampaign.cli.campaign_argument import file_of_results, is_campaign_file, results_named
 from mpicampaign.collect.campaign import collect_all, plan_of, records_in
-from mpicampaign.collect.undescribed import EarlierRuns, earlier_runs, numbered
+from mpicampaign.collect.undescribed import EarlierRuns, numbered
 from mpicampaign.history.before import definitions_of, known_changes
-from mpicampaign.history.overview import overview
 from mpicampaign.history.series import is_name, read_series
 from mpicampaign.history.store import FOLDER, Store
 from mpicampaign.questions.history.say import day, with_text
 from mpicampaign.questions.two_sides.find import Side, TwoSides
-from mpicampaign.questions.two_sides.say import Past
+from mpicampaign.questions.two_sides.say import NO_PAST, Past
 from mpicampaign.run.conditions import prepare_with_results
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}Z)?)?")
@@ -38,17 +37,14 @@ _MOST_NAMED = 5  # folders or definitions in a message
 class Source:
     """A side. ``series``: if it is one of the history; ``folder``: of the campaign whose past it is.
 
-    ``definitions``: earlier ones that its runs are of; ``older``: those that are on disk, too; ``unchanged``:
-    how many cases with runs have only been defined as they are now.
+    ``past``: where its runs are of earlier definitions.
     """
 
     side: Side
     sizes: Sequence[int] = TABLE_SIZES
     series: str = ""
     folder: Path | None = None
-    definitions: Sequence[EarlierRuns] = ()
-    older: Sequence[EarlierRuns] = ()
-    unchanged: int = 0
+    past: Past = NO_PAST
 
 
 def sides_of(given: Sequence[str], campaign: str) -> tuple[Source, Source]:
@@ -63,7 +59,7 @@ def sides_of(given: Sequence[str], campaign: str) -> tuple[Source, Source]:
 
 def check_different(before: Source, after: Source, campaign: str) -> None:
     """Refuse results beside themselves, such as by the day on which the newest series began."""
-    folder, definitions = before.folder, before.definitions or after.definitions
+    folder, definitions = before.folder, before.past.definitions or after.past.definitions
     if folder is None or definitions or (folder, before.series) != (after.folder, after.series):
         return
     earlier = [name for name in _store(folder).names() if name < before.series]
@@ -121,29 +117,31 @@ def _before_and_now(text: str) -> tuple[Source, Source]:
         raise UserError(Problem("a bundle alone is compared with nothing", text, hint=hint))
     plan = _present_plan(folder)
     now = _now("now", folder, plan)
-    definitions = definitions_of(plan, folder, now.side.records)
-    if before := _defined_before(folder, definitions.earlier):
+    earlier, present = definitions_of(plan, folder, now.side.records)
+    if before := _defined_before(folder, earlier):
         cases = {record.case for record in before.side.records}
         made = [run for run in now.side.records if run.status != MISSING]
         here = [run for run in made if run.case in cases]
-        more = [run for run in definitions.present if run.case in cases]
+        more = [run for run in present if run.case in cases]
         if not (here or more):
-            raise _without_runs(before)
-        before = replace(before, unchanged=len({run.case for run in made} - cases))
-        return before, replace(now, side=Side("now", numbered([*here, *more]) if more else here))
+            raise _without_runs(before.past)
+        past = before.past._replace(unchanged=len({run.case for run in made} - cases))
+        after = Side("now", numbered([*here, *more]) if more else here)
+        return replace(before, past=past), replace(now, side=after)
     if names := [name for name in _store(folder).names() if name != now.series]:
         return _of_series(folder, names[-1], names[-1]), now
     message = "nothing on disk is of an earlier definition, and no series is finished"
-    hint = "; ".join(filter(None, [_in_history(folder), _known(folder)]))
-    raise UserError(Problem(message, str(folder), hint=hint))
+    history = f"'mpicampaign history {shlex.quote(file_of_results(folder))}' looks for changes in all runs"
+    raise UserError(Problem(message, str(folder), hint=f"{history}; {_known(folder)}"))
 
 
-def _without_runs(before: Source) -> UserError:
+def _without_runs(past: Past) -> UserError:
     """Says that what the campaign file defines now was not run yet."""
-    file, times = file_of_results(before.folder or Path()), [runs.began for runs in before.definitions]
-    cases = listed([*dict.fromkeys(str(runs.case) for runs in before.definitions)][:_MOST_NAMED])
-    message = f"the present definition of {cases} has no runs yet; the newest results are of {max(times)}"
-    return UserError(Problem(message, file, hint=f"'mpicampaign run {shlex.quote(file)}' makes them"))
+    newest = max(runs.began for runs in past.definitions)
+    cases = listed([*dict.fromkeys(str(runs.case) for runs in past.definitions)][:_MOST_NAMED])
+    message = f"the present definition of {cases} has no runs yet; the newest results are of {newest}"
+    hint = f"'mpicampaign run {shlex.quote(past.file)}' makes them"
+    return UserError(Problem(message, past.file, hint=hint))
 
 
 def _defined_before(folder: Path, earlier: Sequence[EarlierRuns], last: str = "") -> Source | None:
@@ -152,20 +150,8 @@ def _defined_before(folder: Path, earlier: Sequence[EarlierRuns], last: str = ""
     newest = [of_case[0] for of_case in grouped(begun, lambda runs: runs.case).values()]
     records = [record for runs in newest for record in runs.records]
     older = [runs for runs in begun if runs not in newest]
-    side = Side(last or "before", records)
-    return Source(side, folder=folder, definitions=newest, older=older) if newest else None
-
-
-def _in_history(folder: Path) -> str:
-    """The series of one definition, in which another command looks for changes; empty without a history."""
-    try:
-        series, file = overview(folder).series, shlex.quote(file_of_results(folder))
-    except UserError:  # there is none
-        return ""
-    runs = counted(sum(entry.counted for entry in series), "run")
-    began = [entry.began[:10] for entry in series if entry.began] or ["unknown days"]
-    days = " to ".join(dict.fromkeys([min(began), max(began)]))
-    return f"'mpicampaign history {file}' looks for changes in all {runs} that count, of {days}"
+    past = Past(file_of_results(folder), newest, older)
+    return Source(Side(last or "before", records), folder=folder, past=past) if newest else None
 
 
 # ---- before, by a date or series
@@ -187,7 +173,7 @@ def _then(text: str, campaign: str) -> Source:
     if chosen:
         return _of_series(folder, chosen, text)
     plan = _present_plan(folder)
-    earlier = [] if is_name(text) else definitions_of(plan, folder, collect_all(folder, plan)).earlier
+    earlier = [] if is_name(text) else definitions_of(plan, folder, collect_all(folder, plan))[0]
     if then := _defined_before(folder, earlier, text):
         return then
     raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
@@ -209,7 +195,7 @@ def _known(folder: Path) -> str:
     names = _store(folder).names()
     series = f"series {names[0]} to {names[-1]}" if names else "no series (mpicampaign tick makes them)"
     plan = _present_plan(folder)
-    times = sorted({runs.began for runs in earlier_runs(plan, folder, collect_all(folder, plan))})
+    times = sorted({runs.began for runs in definitions_of(plan, folder, collect_all(folder, plan))[0]})
     on_disk = [f"earlier definitions of {', '.join(times[-_MOST_NAMED:])}"] if times else []
     return "; ".join([f"known: {series}", *on_disk, _folders()])
 
@@ -233,9 +219,8 @@ def changes_between(sides: TwoSides, before: Source, after: Source) -> dict[int,
     return {n: f"real: changed on {day(time)}, {with_text(causes)}" for n, time, causes in changes}
 
 
-def past_of(sides: TwoSides, before: Source, after: Source) -> Past:
-    if before.folder is None:
-        return Past()
-    few = before.folder == after.folder and any(both.few for both in sides.both)
-    elsewhere = _in_history(before.folder) if few and not before.definitions else ""
-    return Past(file_of_results(before.folder), before.definitions, before.older, before.unchanged, elsewhere)
+def past_of(before: Source, after: Source) -> Past:
+    """What is known of two sides of one campaign beside their runs."""
+    if before.past.definitions or before.folder is None or before.folder != after.folder:
+        return before.past
+    return Past(file_of_results(before.folder))

@@ -8,14 +8,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.base.text import counted
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.options import add_json, add_selection, prepared_of
 from mpicampaign.cli.output import beside, print_lines, selection_lines
 
 if TYPE_CHECKING:
-    from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.run.queue_status import RunStatus
 
 BETWEEN = 30  # s between two looks at the queue
@@ -61,29 +59,10 @@ def _printed(options: argparse.Namespace) -> list[RunStatus]:
         *blocks_text(prepared.plan),
         *rounds_text(prepared),
         *further_lines,
-        *_choices(prepared),
         *beside(prepared),
     ]
     print_lines(*selection_lines(prepared), *lines)
     return states
-
-
-def _choices(prepared: Prepared) -> list[str]:
-    """What the MPI libraries chose where a placement leaves the transport to them."""
-    from mpicampaign.base.grouping import grouped
-    from mpicampaign.base.records import CHOSEN_TRANSPORT
-    from mpicampaign.collect.runs import RunFolder, read_run
-
-    free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
-    read = (
-        read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
-        for run in free
-    )
-    pairs = zip(free, read, strict=True)
-    chosen = ((run.case, record.metadata.get(CHOSEN_TRANSPORT)) for run, record in pairs)
-    choices = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
-    times = {text: len(same) for text, same in grouped(choices, str).items()}
-    return [f"{text} ({counted(count, 'run')})" for text, count in times.items()]
 
 
 def _status(states: Iterable[RunStatus]) -> int:

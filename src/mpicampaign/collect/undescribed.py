@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from glob import iglob
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,6 @@ from mpicampaign.base.plan_file import CaseEntry, PlanFile, case_of
 from mpicampaign.base.records import RANKED, Case, Record
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.campaign import mark_copies
-from mpicampaign.collect.observed_software import software_of
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, with_peak
 from mpicampaign.evidence.machine_state import mark_distances
 from mpicampaign.suites import SUITES
@@ -132,8 +130,8 @@ class EarlierRuns(NamedTuple):
         return min((record.started for record in self.records if record.started), default="")
 
 
-def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[EarlierRuns]:
-    """The runs on disk that earlier definitions made, by case, the newest definition of each first.
+def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[tuple[Record, tuple[str, ...]]]:
+    """The runs on disk that earlier definitions made, each with what differs from its case now.
 
     ``now``: the records of the plan; those among them of an earlier program or library are such runs.
     Members of a machine have none, as they are compared in rounds.
@@ -147,16 +145,9 @@ def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[Ea
         and not (result.entry and result.entry.each)
     ]
     read = mark_distances(mark_copies([_record(plan, folder, result) for result in results]))
+    changed = (result.changed for result in results)
     replaced = ((replace(run, earlier=""), ()) for run in now if run.earlier)
-    of_definitions = grouped(
-        chain(zip(read, (result.changed for result in results), strict=True), replaced),
-        lambda pair: (pair[0].case, pair[1], tuple(software_of(pair[0]).items())),
-    )
-    earlier = [
-        EarlierRuns(case, changed, numbered(record for record, _ in pairs))
-        for (case, changed, _), pairs in of_definitions.items()
-    ]
-    return sorted(earlier, key=lambda runs: runs.began, reverse=True)
+    return [*zip(read, changed, strict=True), *replaced]
 
 
 def _record(plan: PlanFile, folder: Path, result: _Result) -> Record:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import differences
@@ -23,20 +22,15 @@ from mpicampaign.questions.two_sides.find import Both, TwoSides
 MOST_SERIES = 100  # whose outputs are looked at, the newest ones
 
 
-class Definitions(NamedTuple):
-    """``earlier``: the newest first; ``present``: what finished series measured by the definitions of now."""
-
-    earlier: list[EarlierRuns]
-    present: list[Record]
-
-
-def definitions_of(plan: PlanFile, folder: Path, now: Sequence[Record]) -> Definitions:
-    """By what definitions the runs on disk, and those of finished series, were made.
+def definitions_of(
+    plan: PlanFile, folder: Path, now: Sequence[Record]
+) -> tuple[list[EarlierRuns], list[Record]]:
+    """The earlier definitions, the newest first; what finished series measured by the definitions of now.
 
     Runs of one definition in several series are put together: a series may have one of each case.
     """
     software = {run.case: software_of(run) for run in sorted(now, key=lambda run: run.started) if run.sound}
-    on_disk = ((run, of.changed, True) for of in earlier_runs(plan, folder, now) for run in of.records)
+    on_disk = ((run, changed, True) for run, changed in earlier_runs(plan, folder, now))
     groups = grouped(
         [*on_disk, *_in_series(plan, folder)],
         lambda told: (told[0].case, told[1], tuple(software_of(told[0]).items())),
@@ -50,7 +44,7 @@ def definitions_of(plan: PlanFile, folder: Path, now: Sequence[Record]) -> Defin
             earlier.append(EarlierRuns(case, changed, runs))
         else:
             present += runs
-    return Definitions(sorted(earlier, key=lambda runs: runs.began, reverse=True), present)
+    return sorted(earlier, key=lambda runs: runs.began, reverse=True), present
 
 
 def _in_series(plan: PlanFile, folder: Path) -> Iterator[tuple[Record, tuple[str, ...], bool]]:

@@ -39,15 +39,13 @@ class Past(NamedTuple):
     """Of two sides of one campaign.
 
     ``file``: the campaign file. ``definitions``, ``older``: earlier ones that the runs before are of, and
-    others beside them; ``unchanged``: how many cases have none. ``elsewhere``: what looks for changes in more
-    than these two.
+    others beside them; ``unchanged``: how many cases have none.
     """
 
     file: str = ""
     definitions: Sequence[EarlierRuns] = ()
     older: Sequence[EarlierRuns] = ()
     unchanged: int = 0
-    elsewhere: str = ""
 
 
 NO_PAST = Past()
@@ -62,8 +60,10 @@ def two_sides_document(
     """
     names = visible(sides.before.name), visible(sides.after.name)
     nodes: list[Node] = [Heading(f"{names[1]} against {names[0]}", 1), Paragraph(lead(sides, known, past))]
-    nodes += [Paragraph(f"{visible(past.elsewhere)}.")] if past.elsewhere else []
     nodes += [*_definition_nodes(past)] if past.definitions else []
+    if past.file and not past.definitions and any(both.few for both in sides.both):
+        command = visible(f"mpicampaign history {shlex.quote(past.file)}")
+        nodes.append(Paragraph(f"'{command}' looks for changes in all runs that count."))
     if sides.both:
         legend = _legend(sides)
         nodes += [_grid(sides, known, names, view), *([Paragraph(legend, "legend")] if legend else [])]
