@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import build_records as make
 import pytest
 from build_campaigns import of_debian, problems_of, program_at, write_campaign
 from conftest import ProjectCopy
-from test_charts import named_lines, texts_of
+from test_charts import marks_of, named_lines, texts_of
 
 from mpicampaign.base.records import BLAS
 from mpicampaign.base.units import parse_flop_rate
@@ -26,7 +25,7 @@ from mpicampaign.questions.balance.draw import balance
 from mpicampaign.report.draw_figures import draw_all, page_of
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures import scatter
+from mpicampaign.show.figures.page import Writing
 
 NEEDED = ("hpcc", "mpirun.openmpi")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
@@ -145,31 +144,14 @@ def lines(page: Page, name: str) -> list[tuple[Point, ...]]:
     return [line for group in named_lines(page, name) for line in group]
 
 
-def test_every_point_is_numbered_without_overlap_on_logarithmic_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    placed: list[list[scatter.Extent]] = []
-    number = scatter._number
-
-    def keep(*arguments: object) -> None:
-        placed.append([])
-        number(*arguments)  # type: ignore[arg-type]
-
-    around = scatter._around
-    free = scatter._free
-
-    def found(*arguments: object) -> object:
-        spot = free(*arguments)  # type: ignore[arg-type]
-        if spot is not None:
-            placed[-1].append(around(spot, arguments[1]))  # type: ignore[arg-type]
-        return spot
-
-    monkeypatch.setattr(scatter, "_number", keep)
-    monkeypatch.setattr(scatter, "_free", found)
+def test_every_point_has_its_number() -> None:
     chart = charts_of(three_systems())[RANDOM_RING]
+    assert isinstance(chart, ScatterChart)
     page = page_of(chart)
-    assert [len(boxes) for boxes in placed[:2]] == [3, 3]
-    for boxes in placed:
-        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
-    assert isinstance(chart, ScatterChart) and {m.name for m in chart.members} <= set(texts_of(page))
+    discs = {mark.points[0] for mark in marks_of(page)}
+    numbered = [text for text in page.drawn if isinstance(text, Writing) and (text.x, text.y) in discs]
+    assert [text.text for text in numbered] == ["1", "2", "3"] * len(chart.panels)
+    assert {member.name for member in chart.members} <= set(texts_of(page))
 
 
 def test_bars_are_as_long_as_their_values() -> None:

@@ -300,6 +300,7 @@ _Values = list[tuple["Dimension", dict[int, float]]]  # of each metric, by repea
 
 def _run_line(source: ReportSource, record: Record, values: _Values, facts: Fold | None) -> tuple[Box, ...]:
     files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
+    shown = ((dimension, of_runs.get(record.repeat)) for dimension, of_runs in values)
     return (
         Box(str(record.repeat)),
         Box(state(state_of(record))),
@@ -307,14 +308,10 @@ def _run_line(source: ReportSource, record: Record, values: _Values, facts: Fold
         Box(", ".join(record.hosts)),
         Box(record.job_id),
         Box(record.started, role="short"),
-        *(_value(source, dimension, of_runs.get(record.repeat)) for dimension, of_runs in values),
+        *(Box("" if v is None else source.view.number(v, of), value=v) for of, v in shown),
         Box(tuple(part for file in files for part in file)),
         Box(record.reason, fold=facts),
     )
-
-
-def _value(source: ReportSource, dimension: Dimension, value: float | None) -> Box:
-    return Box("" if value is None else source.view.number(value, dimension), value=value)
 
 
 def _own_facts(record: Record, facts: list[str], shared: list[str]) -> Fold | None:

@@ -35,7 +35,9 @@ def grids(comparison: Comparison, view: View, *, notes_once: bool = True) -> lis
     """
     found: list[Grid] = []
     for table in comparison.tables:
-        of_table = _grids_of(comparison, table, view)
+        marks: dict[str, str] = {}
+        of_table = [_long_grid(comparison, table, metric, view, marks) for metric in table.metrics]
+        of_table = of_table or [_absent_grid(comparison, table)]
         if notes_once:
             found += _below_the_last(of_table)
             continue
@@ -51,13 +53,6 @@ def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
     ordered = sorted(lines, key=lambda line: (line[0].isalpha(), len(line[0]), line[0]))
     bare = [replace(grid, footnotes=()) for grid in of_table]
     return [*bare[:-1], *(replace(grid, footnotes=tuple(ordered)) for grid in bare[-1:])]
-
-
-def _grids_of(comparison: Comparison, table: Table, view: View) -> list[Grid]:
-    marks: dict[str, str] = {}
-    if not table.metrics:
-        return [_absent_grid(comparison, table)]
-    return [_long_grid(comparison, table, metric, view, marks) for metric in table.metrics]
 
 
 # Long

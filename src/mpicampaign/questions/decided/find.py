@@ -178,7 +178,8 @@ def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
     """The looks at the runs of each candidate."""
     having = [runs for runs in candidates if not gave_nothing(runs)]
     measured = measured_series(having, partial(choose_metrics, wanted=TABLE_SIZES))
-    ranked = next((series for series in measured if _is_ranked(series.metric)), None)
+    headlines = (series for series in measured if series.metric.headline)
+    ranked = next((series for series in headlines if series.metric.lower_is_better is not None), None)
     since = seconds(candidates[0][0].metadata.get(LOOKS_SINCE, ""))
     begins = [begin for runs in candidates for run in runs if (begin := seconds(run.started)) is not None]
     return ByLooks(
@@ -189,10 +190,6 @@ def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
         tuple(tuple(_timed(runs, place, ranked)) if ranked else () for place, runs in enumerate(having)),
         not begins or (since is not None and since <= min(begins)),
     )
-
-
-def _is_ranked(metric: Metric) -> bool:
-    return metric.headline and metric.lower_is_better is not None
 
 
 def _timed(runs: Sequence[Record], place: int, ranked: MeasuredSeries) -> Iterable[TimedRun]:

@@ -257,12 +257,8 @@ def _with(library: str, name: str) -> str:
 def _of_rows(
     tables: Sequence[Table], table: Table, metric: Metric, row: Row, place: tuple[str, str, str]
 ) -> _Other:
-    like = [
-        other_table
-        for other_table in tables
-        if (other_table.benchmark, other_table.label) == (table.benchmark, table.label)
-    ]
-    for other in (other for other_table in like for other in other_table.rows):
+    kind = table.benchmark, table.label
+    for other in (other for of in tables if (of.benchmark, of.label) == kind for other in of.rows):
         cells = [cell for cell in other.cells if cell.metric.name == metric.name]
         named = (other.case.system, other.case.host_group, other.case.placement)
         if named == place and other.ranks == row.ranks and other.ranked and cells:

@@ -101,7 +101,8 @@ def _panel(
     ideal: dict[int, float] | None = None,
 ) -> CurvePanel:
     """``values``: the median of a point, and its repeats."""
-    all_values = [value for scaling in members for point in scaling.points for value in _flat(values(point))]
+    of_points = [values(point) for scaling in members for point in scaling.points]
+    all_values = [value for median, repeats in of_points for value in (median, *repeats)]
     all_values += (ideal or {}).values()
     up = scene.axis(*quantity, all_values, _LOGARITHMIC.get(quantity[0]))
     assert up is not None  # the values are positive
@@ -109,10 +110,6 @@ def _panel(
     if ideal:
         curves.append(ChartCurve("ideal", "ideal", _IDEAL, dict(sorted(ideal.items())), (), thin=True))
     return CurvePanel(title, up, tuple(curves))
-
-
-def _flat(value: tuple[float, tuple[float, ...]]) -> tuple[float, ...]:
-    return value[0], *value[1]
 
 
 def _curve(

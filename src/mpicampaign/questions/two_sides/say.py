@@ -248,12 +248,7 @@ def two_sides_data(sides: TwoSides, known: Mapping[int, str]) -> Grid:
     return Grid("compare", 9, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
 
 
-_OF_SIDE: dict[str, Kind] = {
-    "n": int,
-    "median": float,
-    "minimum": float,
-    "maximum": float,
-}
+_OF_SIDE: dict[str, Kind] = {"n": int, **dict.fromkeys(("median", "minimum", "maximum"), float)}
 _COLUMNS: dict[str, Kind] = {
     **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series"), str),
     **{"ranks": int, "metric": str, "size": int, "unit": str},
