@@ -17,7 +17,6 @@ from build_campaigns import TRUE, UNBOUND, write_campaign, write_trivial
 from conftest import ProjectCopy, executable, wait_until
 from evidence_texts import read
 from printed_outputs import imb
-from test_condition import OF_A_QUOTA
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
 
 from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, WITHOUT_LOCK, read_records
@@ -87,7 +86,6 @@ def test_a_process_is_named_only_while_it_takes_the_cpu() -> None:
             named = f"sh (pid {loop.pid}, uid {os.getuid()}) used 1.0 CPUs"
             wait_until(lambda: still_running([gone, named, gone, ""]) == named)
             assert not still_running([named.replace("sh", "another"), named.replace("uid ", "uid 1")])
-            assert still_running([named, OF_A_QUOTA]) == OF_A_QUOTA
             loop.send_signal(signal.SIGSTOP)
             assert not still_running([named])
         finally:

@@ -80,17 +80,16 @@ def test_settings_that_nothing_reads_tell_no_rows_apart() -> None:
 
 
 def test_rows_that_files_of_settings_steer_otherwise() -> None:
-    site, cut = {"settings_files": "a.conf:x=1"}, {"settings_files": "a.conf:x=1 b.conf:y=2 b.conf:z=3"}
-    assert of_rows(A=site, B=cut, C={}, D={"settings_files": "a.conf:x=1"}) == {
-        "A": ["settings by files: a.conf:x=1"],
-        "B": ["settings by files: unlike other rows b.conf:y=2, b.conf:z=3"],
-        "C": [],
-        "D": ["settings by files: a.conf:x=1"],
+    site, cut = {"settings_files": "b.conf:x=1"}, {"settings_files": "a.conf:y=2 b.conf:x=1 c.conf:z=3"}
+    assert of_rows(A=site, B=cut, C=site) == {
+        "A": ["settings by files: b.conf:x=1"],
+        "B": ["settings by files: a.conf:y=2, c.conf:z=3, b.conf:x=1"],
+        "C": ["settings by files: b.conf:x=1"],
     }
     tuned = [{"settings_files": f"{name}.dat:12ab"} for name in ("shm", "ofi")]
     assert of_rows(A={"settings_files": "none"}, B=tuned[0], C=tuned[1]) == {"A": [], "B": [], "C": []}
     other = {"settings_files": "shm.dat:34cd"}
-    assert of_rows(A=tuned[0], B=other)["B"] == ["settings by files: unlike other rows shm.dat:34cd"]
+    assert of_rows(A=tuned[0], B=other)["B"] == ["settings by files: shm.dat:34cd"]
 
 
 def test_what_an_own_run_tells() -> None:

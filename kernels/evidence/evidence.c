@@ -289,28 +289,19 @@ static void leave(int *status, int found) {
         *status = found;
 }
 
-static void fortran_init(const char *name, int *status) {
-    void (*function)(int *);
+/* `required`: NULL for MPI_Init. */
+static void fortran_init(const char *name, int *required, int *provided, int *status) {
+    void (*init)(int *), (*init_thread)(int *, int *, int *);
     int found = FAILED;
-    *(void **)&function = next(name);
+    *(void **)&init = *(void **)&init_thread = next(name);
     record_launch();
-    if (function != NULL)
-        function(&found);
+    if (init != NULL && required != NULL)
+        init_thread(required, provided, &found);
+    else if (init != NULL)
+        init(&found);
     leave(status, found);
     if (found == 0)
-        record_start(*(void **)&function);
-}
-
-static void fortran_init_thread(const char *name, int *required, int *provided, int *status) {
-    void (*function)(int *, int *, int *);
-    int found = FAILED;
-    *(void **)&function = next(name);
-    record_launch();
-    if (function != NULL)
-        function(required, provided, &found);
-    leave(status, found);
-    if (found == 0)
-        record_start(*(void **)&function);
+        record_start(*(void **)&init);
 }
 
 static void fortran_finalize(const char *name, int *status) {
@@ -324,13 +315,13 @@ static void fortran_finalize(const char *name, int *status) {
     leave(status, found);
 }
 
-EXPORT void mpi_init_(int *status) { fortran_init("mpi_init_", status); }
-EXPORT void mpi_init_f08_(int *status) { fortran_init("mpi_init_f08_", status); }
+EXPORT void mpi_init_(int *status) { fortran_init("mpi_init_", NULL, NULL, status); }
+EXPORT void mpi_init_f08_(int *status) { fortran_init("mpi_init_f08_", NULL, NULL, status); }
 EXPORT void mpi_init_thread_(int *required, int *provided, int *status) {
-    fortran_init_thread("mpi_init_thread_", required, provided, status);
+    fortran_init("mpi_init_thread_", required, provided, status);
 }
 EXPORT void mpi_init_thread_f08_(int *required, int *provided, int *status) {
-    fortran_init_thread("mpi_init_thread_f08_", required, provided, status);
+    fortran_init("mpi_init_thread_f08_", required, provided, status);
 }
 EXPORT void mpi_finalize_(int *status) { fortran_finalize("mpi_finalize_", status); }
 EXPORT void mpi_finalize_f08_(int *status) { fortran_finalize("mpi_finalize_f08_", status); }

@@ -21,28 +21,19 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum {
-    MAX_FILES = 32,
-    MAX_ASKED = 128,
-    MAX_NAME = 64,
-    MAX_PATH = 512,
-    MAX_LINES = 64,
-    MAX_LINE = 256
-};
+enum { MAX_NOTED = 128, MAX_PATH = 512, MAX_LINES = 64, MAX_LINE = 256 };
 
 extern char **environ;
 
-/* What was opened, as long as it may be called within a signal handler. */
-static struct {
-    char path[MAX_PATH];
-    const void *reader;
-} opened[MAX_FILES];
-static atomic_int count;
-static int files; /* that were recorded */
+/* Texts that are noted once, as far as there is room; also within a signal handler. */
+struct noted {
+    atomic_int count;
+    char texts[MAX_NOTED][MAX_PATH];
+};
 
-/* Variables that were asked for and are set. */
-static char asked[MAX_ASKED][MAX_NAME];
-static atomic_int asked_count;
+static struct noted opened, asked; /* files; variables that were asked for and are set */
+static const void *readers[MAX_NOTED];
+static int files; /* that were recorded */
 
 static const char *const endings[] = {".conf", ".ini", ".json", ".dat"};
 static const char *const elsewhere[] = {"/proc/", "/sys/", "/dev/"};
@@ -66,11 +57,22 @@ static bool is_named(const char *path) {
     return false;
 }
 
-static bool is_noted(const char *path) {
-    for (int i = 0; i < count && i < MAX_FILES; i++)
-        if (strcmp(opened[i].path, path) == 0)
+static bool is_noted(const struct noted *noted, const char *text) {
+    for (int i = 0; i < noted->count && i < MAX_NOTED; i++)
+        if (strcmp(noted->texts[i], text) == 0)
             return true;
     return false;
+}
+
+/* The place of a new text that fits; -1 of another. */
+static int place_of(struct noted *noted, const char *text) {
+    if (strlen(text) >= MAX_PATH || is_noted(noted, text))
+        return -1;
+    int place = atomic_fetch_add(&noted->count, 1);
+    if (place >= MAX_NOTED)
+        return -1;
+    strcpy(noted->texts[place], text);
+    return place;
 }
 
 static void note(const char *path, const void *reader) {
@@ -79,15 +81,11 @@ static void note(const char *path, const void *reader) {
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strncmp(path, elsewhere[i], strlen(elsewhere[i])) == 0)
             return;
-    if (strlen(path) >= MAX_PATH || (!ends_like_settings(path) && !is_named(path)))
+    if (!ends_like_settings(path) && !is_named(path))
         return;
-    if (is_noted(path))
-        return;
-    int mine = atomic_fetch_add(&count, 1);
-    if (mine < MAX_FILES) {
-        opened[mine].reader = reader;
-        strcpy(opened[mine].path, path);
-    }
+    int place = place_of(&opened, path);
+    if (place >= 0)
+        readers[place] = reader;
 }
 
 /* How many characters of a path name the user's home; 0 elsewhere. Where HOME is / nothing is. */
@@ -204,10 +202,10 @@ static void full_path(const char *path, const char *library, char text[MAX_PATH]
 static void add_read(struct lines *lines) {
     char names[PATH_LENGTH] = "";
     size_t length = 0;
-    for (int i = 0; i < asked_count && i < MAX_ASKED; i++)
-        if (length + strlen(asked[i]) + 2 < sizeof names)
-            length += (size_t)sprintf(names + length, "%s%s", i > 0 ? " " : "", asked[i]);
-    if (asked_count <= MAX_ASKED)
+    for (int i = 0; i < asked.count && i < MAX_NOTED; i++)
+        if (length + strlen(asked.texts[i]) + 2 < sizeof names)
+            length += (size_t)sprintf(names + length, "%s%s", i > 0 ? " " : "", asked.texts[i]);
+    if (asked.count <= MAX_NOTED)
         add(lines, "settings_read", "%s", names);
 }
 
@@ -216,14 +214,14 @@ void add_settings_files(struct lines *lines, const struct mpi *mpi) {
     const char *library = file_of(mpi->init) != NULL ? file_of(mpi->init) : "";
     if (!computes())
         return;
-    for (int i = 0; i < count && i < MAX_FILES; i++) {
-        const char *reader = reader_of(opened[i].reader, opened[i].path);
+    for (int i = 0; i < opened.count && i < MAX_NOTED; i++) {
+        const char *reader = reader_of(readers[i], opened.texts[i]);
         if (reader != NULL)
-            add_file(lines, opened[i].path, reader, reader);
+            add_file(lines, opened.texts[i], reader, reader);
     }
     for (size_t i = 0; i < sizeof of_launchers / sizeof *of_launchers; i++) {
         full_path(of_launchers[i].path, library, path);
-        if (getenv(of_launchers[i].variable) != NULL && !is_noted(path))
+        if (getenv(of_launchers[i].variable) != NULL && !is_noted(&opened, path))
             add_file(lines, path, of_launchers[i].launcher, library);
     }
     add(lines, "settings_files", "%d", files);
@@ -275,24 +273,13 @@ char *value_of(const char *name) {
     return NULL;
 }
 
-static void note_asked(const char *name) {
-    if (strlen(name) >= MAX_NAME || !steers(name))
-        return;
-    for (int i = 0; i < asked_count && i < MAX_ASKED; i++)
-        if (strcmp(asked[i], name) == 0)
-            return;
-    int mine = atomic_fetch_add(&asked_count, 1);
-    if (mine < MAX_ASKED)
-        strcpy(asked[mine], name);
-}
-
 /* Nothing but this tells whether a variable is known to a library: others ignore it silently. */
 static char *asked_value(void *next, const char *name) {
     char *(*function)(const char *);
     *(void **)&function = next;
     char *value = function != NULL ? function(name) : value_of(name);
-    if (value != NULL)
-        note_asked(name);
+    if (value != NULL && steers(name))
+        place_of(&asked, name);
     return value;
 }
 

@@ -69,19 +69,20 @@ def _evidence(row: Row) -> tuple[frozenset[str], ...]:
 
 
 def _files(row: Row, rows: Iterable[Row]) -> Iterator[Note]:
-    """What files of settings set; where it is more than in other rows, that alone."""
-    recorded = [
-        _told(other) for other in rows if all(SETTINGS_FILES in run.metadata for run, _ in other.curves)
-    ]
-    tuned = {token for told in recorded for token in told if "=" not in token}
-    files = Counter(token.partition(":")[0] for token in tuned)
-    # each transport has a file of tuning beside the library: no setting, unless it has two contents
-    mine = {token for token in _told(row) if "=" in token or files[token.partition(":")[0]] > 1}
-    only = {token for token in mine if any(token not in told for told in recorded)}
-    if shown := sorted(only or mine):
+    """What files of settings set; first what not all rows have.
+
+    Each transport has a file of tuning beside the library: no setting, unless it has two contents.
+    """
+    recorded = [_told(other) for other in rows]
+    tuned = Counter(_file(token) for token in set().union(*recorded) if "=" not in token)
+    mine = (token for token in _told(row) if "=" in token or tuned[_file(token)] > 1)
+    if shown := sorted(mine, key=lambda token: (all(token in told for told in recorded), token)):
         more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
-        unlike = "unlike other rows " if only else ""
-        yield Recorded(kind=BY_FILES, reason=f"{unlike}{', '.join(shown[:_MOST])}{more}")
+        yield Recorded(kind=BY_FILES, reason=f"{', '.join(shown[:_MOST])}{more}")
+
+
+def _file(token: str) -> str:
+    return token.partition(":")[0]
 
 
 def _told(row: Row) -> set[str]:

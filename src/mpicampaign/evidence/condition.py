@@ -60,7 +60,7 @@ class Usage(NamedTuple):
 
 def condition(evidence: Evidence) -> tuple[str, str]:
     """The condition of a run and the reason for it; of a quiet run the largest share of waiting."""
-    if stopped := _stopped(evidence) or throttled(evidence):
+    if stopped := _stopped(evidence) or _throttled(evidence):
         return DISTURBED, stopped
     usages = {rank: usage(seen) for rank, seen in sorted(evidence.ranks.items())}
     known = {rank: usage for rank, usage in usages.items() if usage is not None}
@@ -104,7 +104,7 @@ def _stopped(evidence: Evidence) -> str:
     return ""
 
 
-def throttled(evidence: Evidence) -> str:
+def _throttled(evidence: Evidence) -> str:
     """``rank 0 was throttled in 91 of 93 periods by a CPU quota of 1.5 CPUs``; or empty.
 
     The most of all ranks and their control groups, by more than a tenth of the periods.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mpicampaign.evidence.evidence import Evidence, Rank, below
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.mpis import steers_library
-from mpicampaign.mpis.settings_files import FileSetting, file_setting
+from mpicampaign.mpis.settings_files import file_setting
 
 KIND = "settings files"
 USER, SITE = "user", "site"
@@ -31,12 +31,6 @@ class SettingsFile(NamedTuple):
     sha256: str
     lines: dict[int, str]
     total: int | None
-
-    @property
-    def settings(self) -> Iterator[tuple[int, str, FileSetting | None]]:
-        """Number and text of each line, with what it sets."""
-        for at, line in self.lines.items():
-            yield at, line, file_setting(self.path, self.reader, line)
 
     @property
     def tokens(self) -> list[str]:
@@ -91,7 +85,8 @@ def _wrong(evidence: Evidence, file: SettingsFile, claimed: Mapping[str, str]) -
     if any(file.path.removeprefix("~") in value for value in claimed.values()):
         return None  # a variable of the claim names it
     mpi, asking = evidence.claim.get("mpi", ""), "campaign" if "declared" in evidence.claim else "command"
-    for at, line, setting in file.settings:
+    for at, line in file.lines.items():
+        setting = file_setting(file.path, file.reader, line)
         if setting is None and file.whose == USER:
             return LACKS, f"line {at}: {line!r} is not in the {asking}"
         if setting is None or not steers_library(mpi, setting.variable):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, NOT_JUDGED, RANKED
 from mpicampaign.base.text import counted
-from mpicampaign.evidence.condition import QUOTA
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
@@ -64,12 +63,7 @@ class Busyness:
 
 
 def still_running(processes: Sequence[str]) -> str:
-    """The last of the processes that evidence names which is on this machine and takes CPU time; or empty.
-
-    If the last run had a quota of CPU time, this: it stays.
-    """
-    if processes and QUOTA in processes[-1]:
-        return processes[-1]
+    """The last of the processes that evidence names which is on this machine and takes CPU time; or empty."""
     before = {process: ticks for process in reversed(processes) if (ticks := _ticks(process)) is not None}
     if before:
         sleep(_WINDOW)

@@ -20,7 +20,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Case, Record, defined_name
 from mpicampaign.collect.campaign import Reported
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
-from mpicampaign.evidence.condition import busy_process, throttled
+from mpicampaign.evidence.condition import busy_process
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
 from mpicampaign.jobs.run import RESULT, Run
 from mpicampaign.run.batches import ABSENT
@@ -300,7 +300,7 @@ class Loop:
         self._busyness.add(condition)
         if condition == DISTURBED and run.output.exists():
             evidence = evidence_in(run.output.parent)
-            self._neighbours.append(throttled(evidence) or busy_process(evidence))
+            self._neighbours.append(busy_process(evidence))
         if self._busyness.is_busy != was_busy:
             self._progress.repeats_more = False
             self._progress.say(self._busyness.text(self._where, still_running(self._neighbours)))
