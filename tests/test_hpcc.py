@@ -27,6 +27,12 @@ from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.page import Writing
 
+if TYPE_CHECKING:
+    from mpicampaign.base.records import Record
+    from mpicampaign.show.charts.model import BarColumn, Chart
+    from mpicampaign.show.figures.page import Page, Point
+    from mpicampaign.statistics.medians import Summary
+
 NEEDED = ("hpcc", "mpirun.openmpi")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
 
@@ -97,14 +103,6 @@ def evidence_of(*ranks: dict[str, str]) -> Evidence:
     recorded = ({f"end.{key}": value for key, value in of_rank.items()} for of_rank in ranks)
     return Evidence(ranks=dict(enumerate(recorded)))
 
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.show.charts.model import BarColumn, Chart
-    from mpicampaign.show.figures.page import Page, Point
-    from mpicampaign.statistics.medians import Summary
 
 # Their titles without "HPCC: ", by the figures of the paper.
 BANDS, RANDOM_RING = "latencies, bandwidths and their ratios", "accumulated random ring bandwidth over HPL"

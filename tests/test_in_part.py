@@ -160,7 +160,6 @@ def test_nothing_but_words_is_a_cause() -> None:
     assert cause_of(f"slurmstepd: error: task_g_set_affinity: No such process\n{ended}\nbye\n") == ended[4:]
 
 
-TWO_RANKS = (Path(__file__).parent / "fixtures" / "hpcc" / "two_ranks.out").read_text()
 LATENCY = osu_table(
     "MPI Latency", "Latency (us)", [(s, 1.5 + s / 5000) for s in (0, *(2**k for k in range(23)))]
 )
@@ -205,7 +204,7 @@ def values(text: str) -> list[object]:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_a_label_of_every_line_is_taken_off(label: str) -> None:
-    for text in (LATENCY, imb(), hpl(), TWO_RANKS):
+    for text in (LATENCY, imb(), hpl(), HPCC):
         lines = labelled(text, label)
         around = "\n".join(["module osu loaded", *lines, lines[1][:0], "Job 12 finished", ""])
         assert without_labels(around).count("\n") == around.count("\n")

@@ -26,6 +26,7 @@ from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 from mpicampaign.schedulers.listings import JobReport
 from mpicampaign.suites import SUITES, OutputError, Part, above_banner, detect_suite, suite_of
 from mpicampaign.suites.aborts import is_aborted
+from mpicampaign.suites.reading import printed_date
 
 FACTS = {
     "path": "the file's path, relative to the parent of the imported folder",
@@ -73,9 +74,6 @@ FAMILIES = {
     "header": "a line #NAME=value above the output",
 }
 
-_MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
-_CLOCK = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})")
 _DATES = re.compile(r"^(?:# Date +: |HPL_pdgesv\(\) start time )(.*?)\s*$", re.MULTILINE)
 _TOGETHER = re.compile(r"^# #processes = (?!1\s)", re.MULTILINE)  # IMB: no rank that started alone
 _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
@@ -297,8 +295,8 @@ def _started(path: str, text: str, began: str) -> str:
     """By the benchmark itself, else by the scheduler's report, else by a time in the file's name."""
     printed = _DATES.search(text)
     for time in (printed[1] if printed else "", began):
-        if moment := _iso(time):
-            return moment
+        if moment := printed_date(time):
+            return moment.isoformat()
     return time_in_name(path)
 
 
@@ -306,14 +304,6 @@ def time_in_name(path: str) -> str:
     """A time such as 20170321_155147 in a file's name, as 2017-03-21T15:51:47."""
     stamp = _STAMP.search(name_of(path))
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
-
-
-def _iso(time: str) -> str:
-    """``Tue Mar 21 15:51:47 2017`` as 2017-03-21T15:51:47, whatever the machine's language."""
-    match = _CLOCK.fullmatch(time.strip())
-    if match is None or match[1] not in _MONTHS:
-        return ""
-    return f"{match[4]}-{_MONTHS[match[1]]:02d}-{int(match[2]):02d}T{match[3]}"
 
 
 def _header(text: str, *, is_report: bool) -> dict[str, str]:

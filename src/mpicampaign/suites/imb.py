@@ -32,6 +32,7 @@ from mpicampaign.suites.reading import (
     missing,
     numbered_lines,
     out_of_step,
+    printed_date,
     row_tokens,
     shown,
 )
@@ -726,10 +727,7 @@ def _metadata(reader: _ImbReader) -> dict[str, str]:
 _BENCHMARK = re.compile(r"\n# Benchmarking (\S+)")
 _CALL = re.compile(r"\n# (?:\S*/)?(IMB-\w+(?:-GPU)?)(?: |$)", re.MULTILINE)
 _ON_GPU = re.compile(r"^# (?:\S*/)?IMB-\w+-GPU(?: .*-mem_alloc_type +(\w{1,20}))?", re.MULTILINE)
-_DATE = re.compile(
-    r"^# Date +: \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$", re.ASCII | re.MULTILINE
-)
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DATE = re.compile(r"^# Date +: (.{1,40})$", re.MULTILINE)
 _LOGARITHMS = re.compile(r"(?:([0-9]{1,2}):)?([0-9]{1,2})", re.ASCII)
 _LONGEST_NAME = 64  # characters that a label may have
 _BUILT_IN = (
@@ -803,9 +801,8 @@ class _Imb(Suite):
     def printed_times(self, output: str, offset: int) -> Iterator[float]:
         """The date of the header, in the local time of rank 0."""
         date = _DATE.search(output)
-        if date and date[1] in _MONTHS:
-            month, day, hour, minute, second, year = _MONTHS.index(date[1]) + 1, *map(int, date.groups()[1:])
-            yield timegm((year, month, day, hour, minute, second)) - offset
+        if date and (moment := printed_date(date[1])):
+            yield timegm(moment.timetuple()) - offset
 
 
 SUITE = _Imb(

@@ -131,27 +131,6 @@ def _ends(program: str, arguments: Sequence[str]) -> tuple[int, int]:
     return (int(match[1] or 0), int(match[2] or default)) if match else (0, 0)
 
 
-def _doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
-    """Why the output may be cut.
-
-    An early end is a failure of our own runs, whose sizes are known. It is a doubt in outputs of others: jobs
-    may have asked for fewer sizes than usual, and their scripts may be lost.
-    """
-    ends = [max(filter(None, sizes), default=0) for table in tables if (sizes := table.columns.get("size"))]
-    program = facts.get("program", "")
-    match = _RANKS.search(facts.get("command", ""))  # collectives of many ranks end earlier
-    count = match[1] if match else facts.get("directive.ntasks") or facts.get("directive.n", "")
-    ranks = int(count) if count.isascii() and count.isdecimal() else 1
-    last = largest_size(program, arguments or (), ranks)
-    if not ends or last is None or min(ends) >= last:
-        return ""
-    usually = f"{program} usually ends at {format_size(last)}"
-    expected = f"-m asked for {format_size(last)}" if _option(arguments or (), "m") else usually
-    unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
-    doubt = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}; {expected}"
-    return f"{doubt}: {unknown if arguments is None else 'it may be cut'}"
-
-
 # ---- the title, by which the program shows where job scripts start several, or are lost; series 3 to 7
 
 _TITLE = re.compile(
@@ -692,7 +671,25 @@ class _Osu(Suite):
     def doubt_of_end(
         self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]
     ) -> str:
-        return _doubt_of_end(facts, arguments, tables)
+        """Why the output may be cut.
+
+        An early end is a failure of our own runs, whose sizes are known. It is a doubt in outputs of others:
+        jobs may have asked for fewer sizes than usual, and their scripts may be lost.
+        """
+        sized = (table.columns["size"] for table in tables if table.columns.get("size"))
+        ends = [max(filter(None, sizes), default=0) for sizes in sized]
+        program = facts.get("program", "")
+        match = _RANKS.search(facts.get("command", ""))  # collectives of many ranks end earlier
+        count = match[1] if match else facts.get("directive.ntasks") or facts.get("directive.n", "")
+        ranks = int(count) if count.isascii() and count.isdecimal() else 1
+        last = largest_size(program, arguments or (), ranks)
+        if not ends or last is None or min(ends) >= last:
+            return ""
+        usually = f"{program} usually ends at {format_size(last)}"
+        expected = f"-m asked for {format_size(last)}" if _option(arguments or (), "m") else usually
+        unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
+        doubt = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}; {expected}"
+        return f"{doubt}: {unknown if arguments is None else 'it may be cut'}"
 
 
 SUITE = _Osu(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 MICROSECOND = 1e-6
 MEGABYTE = 1e6
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DATE = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})", re.ASCII)
 _INTEGER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
 _SCIENTIFIC = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-]?[0-9]{1,2})?", re.ASCII)
@@ -96,6 +99,18 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
         raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
     lines = text.split("\n")
     return enumerate((line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])), start=1)
+
+
+def printed_date(text: str) -> datetime | None:
+    """``Tue Mar 21 15:51:47 2017``, in the words of C whatever the machine's language; None for others."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None or match[1] not in _MONTHS:
+        return None
+    day, hour, minute, second, year = map(int, match.groups()[1:])
+    try:
+        return datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second)
+    except ValueError:
+        return None
 
 
 def looks_like_row(line: str) -> bool:
