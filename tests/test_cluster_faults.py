@@ -22,8 +22,6 @@ from mpicampaign.base.records import OK
 
 pytestmark = pytest.mark.slow
 
-# A launcher that needs no controller: an srun step cannot end without one.
-NO_SRUN: dict[str, object] = {}
 LIMIT = 3600.0  # seconds for all jobs
 MANY = 300  # runs
 
@@ -87,7 +85,7 @@ def lines_with(site: Site, words: str) -> list[str]:
 @pytest.mark.parametrize("runs", few_and_many(12))
 def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     """Once while jobs are submitted, and once while they run; each time until the call has noticed."""
-    site.write(repeats=runs, system=NO_SRUN)
+    site.write(repeats=runs)
     site.replace("squeue", '/usr/bin/squeue "$@" || { status=$?; touch "$0.failed"; exit $status; }')
     failed = site.commands / "squeue.failed"
     log = site.folder / "results/jobs/submissions.txt"
@@ -124,7 +122,6 @@ def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: bool, wo
     site.write(
         body=f'[ -e "$0.peace" ] || {{ {count}; }} || {{ {die}; sleep 60; }}',
         repeats=runs,
-        system=NO_SRUN,
         group={"requeue": requeue},
     )
 
@@ -151,7 +148,7 @@ def dying(site: Site) -> list[Path]:
 @pytest.mark.soak
 def test_results_are_read_only_twice(site: Site, runs: int = MANY) -> None:
     """While jobs begin and end, and again while a call submits."""
-    site.write(repeats=runs, system={**NO_SRUN, "max_queued": 8})
+    site.write(repeats=runs, system={"max_queued": 8})
 
     def forbid_twice(stopping: Event) -> None:
         for enough in (runs // 5, runs * 3 // 5):
@@ -206,7 +203,7 @@ def small_disk(site: Site) -> Iterator[Path]:
 @pytest.mark.soak
 def test_a_disk_is_full_for_a_while(site: Site, runs: int = MANY) -> None:
     """Jobs begin and end meanwhile, and some of them fail; no run does."""
-    site.write(body="sleep 0.3", repeats=runs, system={**NO_SRUN, "max_queued": 8})
+    site.write(body="sleep 0.3", repeats=runs, system={"max_queued": 8})
     with small_disk(site) as folder:
 
         def fill(stopping: Event) -> None:

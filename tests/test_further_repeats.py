@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sized
@@ -16,7 +14,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 from build_campaigns import MACHINE, campaign, plan, write_campaign, write_trivial
-from conftest import ProjectCopy, wait_until
+from conftest import ProjectCopy
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.expectation import UNTIL_KNOWN
@@ -129,26 +127,6 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     assert ranked.returncode == 0, ranked.stderr
     table = (project.folder / "results/busy/tables/comparison.txt").read_text()
     assert "busy_machine: rank" in " ".join(table.split())
-
-
-@pytest.mark.mpi
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.usefixtures("imb")
-@pytest.mark.full
-def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: ProjectCopy, number: int) -> None:
-    write(project)
-    with busy_loop(project):
-        campaign = project.start("run", "busy.yaml")
-        folder = project.folder / "results/busy/runs/local/SHM-1/PingPong"
-        wait_until(lambda: any(folder.glob("r02-*/attempts/*")))
-        [first] = project.results("busy")
-        before = (first.stat().st_ino, first.with_name("evidence.txt").read_text())
-        os.killpg(campaign.pid, number)
-        campaign.wait(60)
-    project.succeed("run", "--campaign", "busy.yaml")
-    assert len(project.results("busy")) == 2
-    assert (first.stat().st_ino, first.with_name("evidence.txt").read_text()) == before
 
 
 EVEN = "ABBAABBABAABBAABABBAABBA"  # rows of two

@@ -117,30 +117,6 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
 
 
 @pytest.mark.full
-def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) -> None:
-    write_campaign(project, "SHM-1", repeats=1)
-    text = (project.folder / "short.yaml").read_text()
-    text = text.replace(
-        "benchmarks:\n",
-        "benchmarks:\n  Broken: {suite: imb, program: IMB-MPI1, provider: wheel, "
-        "arguments: -input /no/such/file PingPong}\n",
-        1,
-    )
-    text = text.replace("benchmarks: PingPong}", "benchmarks: [PingPong, Broken]}")
-    (project.folder / "short.yaml").write_text(text)
-    done = run(project)
-    assert done.returncode != 0
-    assert "FAILED" in done.stderr
-    records = project.records("short")
-    states = {record.case.benchmark: record for record in records}
-    assert states["PingPong"].status == OK
-    assert states["Broken"].status == FAILED
-    broken = project.folder / "results/short/runs/local/SHM-1/Broken"
-    assert not list(broken.glob("*/result"))
-    assert len(list(broken.glob("*/attempts/*/output.txt"))) == 1
-
-
-@pytest.mark.full
 def test_a_clone_in_a_folder_with_spaces_is_verified_as_well(project: ProjectCopy) -> None:
     moved = ProjectCopy(project.folder.rename(project.folder.with_name("my project it's 1")))
     write_campaign(moved, "SHM-1", repeats=1)

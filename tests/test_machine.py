@@ -55,6 +55,10 @@ from mpicampaign.show.writers.csv import data_to_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record
 
 BEGIN = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 TRIAD, CLOCK, LATENCY = 20e9, 2.45e9, 2e-6
@@ -193,14 +197,6 @@ class Pairs:
         table = make.series("PingPong", size=[0.0, 1e6], time=[times[0], None], bandwidth=rates)
         switches = {EACH_SWITCHES: " ".join(leaves)} if leaves else {}
         return replace(run, suite="imb", metadata={**run.metadata, **switches}, series=(table,))
-
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Record
 
 
 def followed(machine: Nodes | Pairs, records: list[Record], screen: dict[int, list[str]]) -> list[Record]:

@@ -21,6 +21,8 @@ from mpicampaign.statistics.outliers import Off, Outlier, lone_value, off, outli
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mpicampaign.compare.rows import Row
+
 SIZES = [2**power for power in range(26)]
 
 
@@ -120,11 +122,6 @@ def test_sound_runs_are_rarely_named(n: int, scatter: float) -> None:
     for noise in (statistics_errors.normal, statistics_errors.student, statistics_errors.drifting):
         assert statistics_errors.named(noise(source, (10_000, n), scatter)) <= 0.016
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mpicampaign.compare.rows import Row
 
 KIB = 1024
 SWEPT_SIZES = [0] + [2**power for power in range(25)]
