@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -90,14 +90,11 @@ class ProjectCopy:
     def call(
         self, *arguments: str, timeout: float = 300, variables: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return completed(
             self.command(*arguments),
             cwd=self.folder,
             env=self.environment | (variables or {}),
-            capture_output=True,
-            text=True,
             timeout=timeout,
-            check=False,
         )
 
     def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -108,14 +105,11 @@ class ProjectCopy:
 
     def snakemake(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """Snakemake in the copy's folder, found on the PATH as usual."""
-        return subprocess.run(
+        return completed(
             [self.python, "-m", "snakemake", *arguments],
             cwd=self.folder,
             env=self.environment,
-            capture_output=True,
-            text=True,
             timeout=timeout,
-            check=False,
         )
 
     def succeed(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -160,8 +154,15 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> bool:
     return done.returncode == 0
 
 
+def completed(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """A command that has ended, with what it printed; ``options`` as of subprocess.run."""
+    settings: dict[str, Any] = {"capture_output": True, "text": True, "check": False, **options}
+    done: subprocess.CompletedProcess[str] = subprocess.run(command, **settings)
+    return done
+
+
 def made(command: list[str], folder: Path) -> None:
-    assert succeeded(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False))
+    assert succeeded(completed(command, cwd=folder))
 
 
 def new_environment(folder: Path) -> Path:
@@ -218,7 +219,7 @@ def environment_of_mpi(wheel: str) -> str:
     if named:
         return named
     command = [PROJECT / "envs/mpi.sh", wheel]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = completed(command, timeout=300)
     assert "hash" not in done.stderr.lower(), done.stderr
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
@@ -272,7 +273,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Build:
     if shutil.which("cc") is None:
         pytest.skip("cc is not installed")
     source = "int main(void) { return 0; }\n"
-    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
+    if completed(probe, input=source).returncode != 0:
         pytest.skip("this compiler has no address and undefined sanitizers")
     units = ("test_tree", "test_merge", "test_patterns", "test_pairs", "hasten.so", "pretend.so")
     return make(folder, "SANITIZE=1", "all", *(str(folder / unit) for unit in units))

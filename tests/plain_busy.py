@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from plain_screen import value_at
+from plain_screen import UNITS, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.questions.answer import Answer
 
-UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "MB/s": 1e6, "Gflop/s": 1e9, "Mupdate/s": 1e6}
 VALUE = r"([\d.]+) \S+ \((1 run|[\d.]+ to [\d.]+)\) for "
 
 

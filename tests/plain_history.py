@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from plain_screen import UNITS, near
 
 from mpicampaign.show.document import Box, plain
 
@@ -28,7 +29,6 @@ NAMES = {
 }
 CHANGE = r"(\d+ \w+): (?:([+−])([\d.]+) %|([\d.]+) times), (.*)"
 WHERE = r"over \w+|in shared memory|of [\w-]+"
-UNITS = {"µs": 1e-6, "MB/s": 1e6}
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -74,11 +74,6 @@ class Drawn(NamedTuple):
 def day_of(time: str) -> str:
     moment = datetime.fromisoformat(time)
     return f"{moment.day} {moment:%B}"
-
-
-def near(value: float, text: str) -> bool:
-    """Whether it is the value, rounded to as many digits."""
-    return bool(abs(value - float(text)) <= 0.51 * 10 ** -len(text.partition(".")[2]))
 
 
 class Plain:

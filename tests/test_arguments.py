@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from conftest import completed
 
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.imb import BENCHMARKS
@@ -88,7 +88,7 @@ def test_the_benchmarks_are_those_that_the_program_lists(program: str) -> None:
     if not path.is_file():
         pytest.skip("the environment holds no IMB")
     libraries = {**os.environ, "LD_LIBRARY_PATH": f"{sys.prefix}/lib"}
-    listed = subprocess.run([path, "-list"], env=libraries, capture_output=True, text=True, check=True).stdout
+    listed = completed([path, "-list"], env=libraries, check=True).stdout
     assert set(re.findall(r"^    (\w+)(?: \(non-default\))?$", listed, re.MULTILINE)) == set(
         BENCHMARKS[program]
     )

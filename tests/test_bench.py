@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 
 pytestmark = [pytest.mark.mpi, pytest.mark.full]
 
@@ -33,14 +32,8 @@ def test_a_benchmark_runs_at_its_smallest_size(
     path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as short:  # the browser's socket does not fit below tmp_path
         variables = {"MPICAMPAIGN_BENCH_SMALLEST": "yes", "PATH": path, "TMPDIR": short}
-        done = subprocess.run(
-            [sys.executable, BENCH / f"{name}.py"],
-            env={**os.environ, **variables},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
+        done = completed(
+            [sys.executable, BENCH / f"{name}.py"], env={**os.environ, **variables}, cwd=tmp_path, timeout=900
         )
     assert done.returncode == 0, done.stdout + done.stderr
     if missing := MISSING.search(done.stdout):
@@ -48,8 +41,6 @@ def test_a_benchmark_runs_at_its_smallest_size(
 
 
 def test_make_bench_knows_all_but_one_that_takes_hours() -> None:
-    done = subprocess.run(
-        [sys.executable, BENCH / "run_all", "?"], capture_output=True, text=True, check=False
-    )
+    done = completed([sys.executable, BENCH / "run_all", "?"])
     known = done.stderr.strip().partition("known: ")[2].split(", ")
     assert sorted([*known, "condition"]) == NAMES

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from build_campaigns import AS_ROOT, write_campaign
-from conftest import PROJECT, ProjectCopy, executable, wait_until
+from conftest import PROJECT, ProjectCopy, completed, executable, wait_until
 from test_local_mpi import Site
 from test_software import OF_MPICH
 
@@ -124,14 +123,7 @@ def test_a_relative_compiler_wrapper_is_one_from_where_make_was_called(tmp_path:
         f"BUILD={tmp_path}",
         f"{tmp_path}/stream",
     ]
-    said = subprocess.run(
-        call,
-        cwd=tmp_path,
-        env={**os.environ, "PWD": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    said = completed(call, cwd=tmp_path, env={**os.environ, "PWD": str(tmp_path)}, check=True)
     assert f"{tmp_path}/bin/mpicc -cc=gcc -std=c11" in said.stdout
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 from build_campaigns import TRUE, UNBOUND, write_campaign, write_trivial
-from conftest import ProjectCopy, executable, wait_until
+from conftest import ProjectCopy, completed, executable, wait_until
 from evidence_texts import read
 from printed_outputs import imb
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
@@ -268,7 +268,7 @@ def test_what_is_no_lock_is_named_and_stops_no_run(what: str, lock: Path, tmp_pa
     held = locked(lock) if lock.is_dir() else None
     said: list[str] = []
     wait_for_measurement(said.append, stop=lambda: bool(said))
-    done = subprocess.run(["bash", script.path], capture_output=True, text=True, timeout=240, check=False)
+    done = completed(["bash", script.path], timeout=240)
     assert (done.returncode, said) == (0, [])
     assert evidence(script).job["without_lock"].startswith(why)
     assert f"warning: another measurement may run at the same time: {why}" in done.stderr
@@ -295,7 +295,7 @@ def test_a_file_system_that_takes_no_lock_stops_no_run(what: str, lock: Path, tm
     change, why = PLACES[what]
     commands = f'place=$1; mount -t tmpfs small $place && {change} && bash "$2"'
     command = ["unshare", "--mount", "bash", "-ec", commands, "bash", str(lock.parent), str(script.path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    done = completed(command, timeout=240)
     assert done.returncode == 0, done.stderr
     assert evidence(script).job.get("without_lock") == (why and f"{lock} {why}")
     assert ("warning" in done.stderr) == (why is not None)

@@ -16,7 +16,7 @@ from threading import Event, Thread
 
 import pytest
 from cluster_site import Site, killed_after
-from conftest import succeeded
+from conftest import completed, succeeded
 
 from mpicampaign.base.records import OK
 
@@ -188,7 +188,7 @@ def small_disk(site: Site) -> Iterator[Path]:
     make = (
         'truncate -s 16M "$0" && mkfs.ext4 -qm 0 "$0" && mount -o loop "$0" "$1" && losetup -nO NAME -j "$0"'
     )
-    made = subprocess.run(["sh", "-c", make, image, folder], capture_output=True, text=True, check=False)
+    made = completed(["sh", "-c", make, image, folder])
     if made.returncode != 0:
         pytest.skip(f"no small file system can be made here: {made.stderr.strip()}")
     try:

@@ -13,6 +13,7 @@ from argparse import SUPPRESS
 from pathlib import Path
 
 import pytest
+from conftest import completed
 from default_signals import popen_with_default_signals
 
 from mpicampaign.cli import main
@@ -202,14 +203,14 @@ def test_the_help_fits_a_screen_and_names_every_subcommand(capsys: pytest.Captur
 def test_the_help_loads_nothing_slow() -> None:
     code = "import sys; from mpicampaign.cli.parser import command_parser; command_parser().format_help();"
     code += "print({'yaml', 'argcomplete', 'numpy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = completed([sys.executable, "-c", code], check=True)
     assert done.stdout == "set()\n"
 
 
 @pytest.mark.parametrize("command", ["check", "plan", "status"])
 def test_what_is_asked_before_any_run_loads_nothing_slow(folder: Path, command: str) -> None:
     call = [sys.executable, "-X", "importtime", "-m", "mpicampaign.cli", command, "mine.yaml"]
-    done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True)
+    done = completed(call, cwd=folder, check=True)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "yaml" in loaded
     assert loaded & {"numpy", "multiprocessing", "statistics"} == set()
@@ -293,12 +294,10 @@ def test_bash_completes_subcommands_options_files_and_names(folder: Path) -> Non
     text = CAMPAIGN + "placements: {SHM-1: {}, SHM: {}, TWO: {}}\n"
     (folder / "mine.yaml").write_text(text)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
+    done = completed(
         ["bash", "-c", COMPLETE],
         input="".join(f"{line}\n" for line in LINES),
         env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
         check=True,
     )
     answers = [" ".join(line.split()) for line in done.stdout.splitlines()]

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 import tarfile
 import zlib
@@ -20,7 +19,7 @@ from typing import Any
 import build_records as make
 import numpy as np
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 from jsonschema import Draft202012Validator
 from pyarrow import parquet
 
@@ -202,12 +201,8 @@ def of_notebook(results: Path, check: str = "") -> str:
     code[-1] = (
         f"shown = {code[-1]}\nif results.figures: print(shown._repr_svg_()[:4])"  # what a notebook shows
     )
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join([*code, check])],
-        env=os.environ | {"RESULTS": str(results)},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = completed(
+        [sys.executable, "-c", "\n".join([*code, check])], env=os.environ | {"RESULTS": str(results)}
     )
     assert not done.returncode, done.stderr
     return done.stdout

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from build_campaigns import campaign, plan, script_of
-from conftest import executable
+from conftest import completed, executable
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.each import screen
@@ -168,7 +168,5 @@ def test_shellcheck_takes_the_script(name: str, tmp_path: Path) -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")
     path = script(made(name, NODE, tmp_path, Each("node")), name)
-    done = subprocess.run(
-        ["shellcheck", "--shell=bash", str(path)], capture_output=True, text=True, check=False
-    )
+    done = completed(["shellcheck", "--shell=bash", str(path)])
     assert done.returncode == 0, done.stdout

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from conftest import completed
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
 from mpicampaign.suites import OutputError, parse
@@ -30,7 +31,7 @@ def demand_success(launch: Launch, ranks: int) -> None:
 
 def test_no_kernel_is_left_out() -> None:
     command = ["make", "-C", "kernels", "--eval", "print:; @echo $(KERNELS)", "--no-print-directory", "print"]
-    made = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
+    made = completed(command, cwd=Path(__file__).parents[1], check=True)
     assert sorted(made.stdout.split()) == sorted(QUICK)
 
 
@@ -45,7 +46,7 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     if not shutil.which("mpicc", path=environment["PATH"]):
         pytest.skip("mpicc is not installed")
     command = ["mpicc", *before, *flags, *files]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = completed(command, env=environment)
     assert done.returncode == 0, done.stderr
 
 

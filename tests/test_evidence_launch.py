@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 from test_kernels import LIMIT, mpi_environment, read_evidence
 
 MPI = """\
@@ -353,9 +353,7 @@ def build_fortran(library: Library, text: str, folder: Path) -> Path:
     source, program = folder / "program.f90", folder / "program"
     source.write_text(f"program ranks\n{text}end program\n")
     command = [library.compiler, "-o", program, source, *library.options]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=folder, env=environment(library)
-    )
+    done = completed(command, cwd=folder, env=environment(library))
     if "mpi_f08.mod" in done.stderr:
         pytest.skip("the library has no mpi_f08 for this compiler")
     assert done.returncode == 0, done.stderr
@@ -394,7 +392,7 @@ def test_start_and_end_are_recorded_once(build: Build, tmp_path: Path, name: str
     preload = [f"{key}={value}" for key, value in evidence.items()]
     binary = build_fortran(library, PROGRAMS[program], tmp_path)
     command = [*LIMIT, *library.launch, "env", *preload, binary]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    done = completed(command, env=variables)
     assert done.returncode == 0, done.stderr
     found = read_evidence(path)  # no key twice
     for moment in ("start", "end"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -13,7 +12,7 @@ from xml.etree import ElementTree
 
 import build_records as make
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 
 from mpicampaign.base.records import Case
 from mpicampaign.cli import main
@@ -81,7 +80,7 @@ def test_a_machine_without_fonts_makes_the_same_pictures(tmp_path: Path) -> None
         print(*(sha256(made).hexdigest() for made in (to_png({PICTURE!r}), to_pdf({PICTURE!r}, "µ"))))"""
     bare = {"PATH": "/nowhere", "HOME": str(tmp_path), "FONTCONFIG_FILE": "/dev/null"}
     call = [sys.executable, "-c", code]
-    there = subprocess.run(call, env=bare, capture_output=True, text=True, check=True)
+    there = completed(call, env=bare, check=True)
     here = [hashlib.sha256(made).hexdigest() for made in (to_png(PICTURE), to_pdf(PICTURE, "µ"))]
     assert there.stdout.split() == here
 

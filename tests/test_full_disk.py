@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import ProjectCopy
+from conftest import ProjectCopy, completed
 
 from mpicampaign.base.files import write_output
 
@@ -38,13 +38,10 @@ find disk -name '*.part' -o -name 'building-*' -o -name tables.csv -o -name 'sit
 def on_small_disk(project: ProjectCopy, script: str) -> subprocess.CompletedProcess[str]:
     """The script in a mount namespace of its own; skips where it ends with 77."""
     alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-    done = subprocess.run(
+    done = completed(
         [*alone, "bash", "-c", script.replace("{python}", sys.executable)],
         cwd=project.folder,
         env=project.environment,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a file system cannot be mounted here")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from build_campaigns import write_campaign
+from conftest import completed
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from printed_outputs import osu_table
 from test_rank_wrapper import on_node, record_topology
@@ -337,7 +337,7 @@ def test_a_gpu_of_this_machine(tmp_path: Path) -> None:
     assert found
     if found[0].partition(" ")[2].startswith("GPU-") and Path("/dev/nvidiactl").exists():
         query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
-        listed = subprocess.run(query, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+        listed = completed(query, check=True, timeout=60).stdout.split()
         assert [line.split()[1] for line in found] == listed
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import build_records as make
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 from history_data import metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
 from mpicampaign.base.errors import UserError
@@ -192,11 +192,9 @@ def test_without_a_lock_the_packs_are_read_and_it_is_said(error: str, tmp_path: 
     locks = {} if error == "a writer" else {"LD_PRELOAD": str(library)}
     with closing(sqlite3.connect(store.database)) as other:
         other.execute("BEGIN EXCLUSIVE" if not locks else "SELECT 1")
-        done = subprocess.run(
+        done = completed(
             [sys.executable, "-c", READ, store.folder],
             env={**os.environ, **locks, "PYTHONPATH": TESTS},
-            capture_output=True,
-            text=True,
             check=True,
         )
     *found, problem = done.stdout.splitlines()
@@ -294,7 +292,7 @@ def test_a_full_disk_leaves_a_readable_store(tmp_path: Path) -> None:
     )
     for size in (0, 100, 1000, 3000, 20_000, 1_000_000):
         command = [sys.executable, "-c", code, str(tmp_path), str(size)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = completed(command)
         again = open_again(store)
         assert (done.returncode == 0) is (len(again.names()) == 3)
         assert ("metrics.sqlite cannot be used" in done.stdout) is (size == 3000), done.stdout
@@ -388,9 +386,7 @@ def read_only(folder: Path, *arguments: object) -> str:
     mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" || exit 77; shift 0; exec "$@"'
     alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     command = [sys.executable, "-m", "mpicampaign.cli", "history", "--results", folder, *arguments]
-    done = subprocess.run(
-        [*alone, "bash", "-c", mount, folder, *command], capture_output=True, text=True, check=False
-    )
+    done = completed([*alone, "bash", "-c", mount, folder, *command])
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a file system cannot be mounted here")
     assert done.returncode == 0, done.stderr

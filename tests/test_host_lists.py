@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import completed
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.host_lists import expand
@@ -37,7 +37,7 @@ def test_a_list_is_what_slurm_makes_of_it(tmp_path: Path, text: str) -> None:
     settings.write_text("ClusterName=c\nSlurmctldHost=h\n")
     command = ["scontrol", "show", "hostnames", text]
     environment = os.environ | {"SLURM_CONF": str(settings)}
-    slurm = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    slurm = completed(command, check=True, env=environment).stdout
     assert sorted(expand(text)) == sorted(slurm.split())
 
 
@@ -89,6 +89,6 @@ def test_five_thousand_long_names_fit_the_commands_that_ask_for_their_states(tmp
     (tmp_path / "sinfo").chmod(0o755)
     script = 'PATH=$2:$PATH; . "$1"; mapfile -t names; ask_states "${names[@]}"'
     command = ["bash", "-c", script, "bash", str(slurm.SCHEDULER.rounds), str(tmp_path)]
-    asked = subprocess.run(command, input="\n".join(names), capture_output=True, text=True, check=True)
+    asked = completed(command, input="\n".join(names), check=True)
     assert asked.stdout.replace("--nodes=", "").split() == names
     assert max(map(len, slurm.SCHEDULER.state_query(names))) < 2**17  # what Linux passes as an argument

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,15 +40,7 @@ def test_snakemake_import_takes_in_and_reports(
 ) -> None:
     outputs = raw(tmp_path)
     config = ["--config", f"map={tmp_path / 'map.yaml'}", f'folders=["{outputs}"]']
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", *target, *config],
-        cwd=project.folder,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = project.snakemake(*target, *config)
     assert done.returncode == 0, done.stdout + done.stderr
     results = tmp_path / "results" / "two-hosts"
     assert (results / "report.html").is_file()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import BENCHMARK, PLACEMENTS, campaign, plan
-from conftest import executable, wait_until
+from conftest import completed, executable, wait_until
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
@@ -407,7 +407,7 @@ def build(system: System, folder: Path) -> str:
     names, kernels = ["tree_gather"], folder / "kernels"
     kernels.mkdir(exist_ok=True)
     text = build_script_text(system, "", folder / "built", folder / "mark", kernels, names)
-    done = subprocess.run(["bash", "-s"], input=text, capture_output=True, text=True, check=False)
+    done = completed(["bash", "-s"], input=text)
     assert done.returncode == 1
     problem = build_problem(folder / "built").read_text()
     assert done.stderr.endswith(problem)
@@ -426,7 +426,7 @@ def on_a_small_disk(script: Run, commands: str) -> subprocess.CompletedProcess[s
     """The job script, written below a mount of 100 kB, and what is called there."""
     small = f'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && {commands}'
     command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), script.path.read_text()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    return completed(command, timeout=240)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from test_kernels import Build, Launch, demand_refusal
+from test_kernels import Build, Launch
 
 from mpicampaign.suites import parse
 
@@ -114,24 +114,7 @@ def test_on_several_nodes_ranks_start_by_barrier(build: Build) -> None:
     check_rows(launch, 3)
 
 
-# --- refusals and wrong data
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize(
-    ("ranks", "options", "message"),
-    [
-        (2, ("--max-size", "8"), "unknown option '--max-size'"),
-        (2, ("--budget", "0"), "--budget: '0' is not"),
-        (2, ("--seed", "-1"), "--seed: '-1' is not"),
-        (1, (), "needs at least 2 ranks, was started with 1"),
-    ],
-)
-def test_what_cannot_be_served_is_refused(
-    build: Build, ranks: int, options: tuple[str, ...], message: str
-) -> None:
-    kernel = "latency_bandwidth"
-    demand_refusal(build.refuse(ranks, kernel, *options), ranks, kernel, message)
+# --- wrong data
 
 
 RIGHT, LEFT = "30", "31"  # the tags of messages to the neighbours, each checked apart

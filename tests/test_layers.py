@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import subprocess
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 
 PACKAGE = PROJECT / "src/mpicampaign"
 
@@ -99,7 +98,7 @@ def test_each_name_at_the_top_of_the_project_has_its_reason() -> None:
     named = [
         name for line in lines for name in re.findall("`([^`]+)`", line.partition("|")[2].partition("|")[0])
     ]
-    listed = subprocess.run(("git", "ls-files"), cwd=PROJECT, capture_output=True, text=True, check=True)
+    listed = completed(("git", "ls-files"), cwd=PROJECT, check=True)
     assert sorted(named) == sorted({path.partition("/")[0] for path in listed.stdout.splitlines()})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ import pytest
 import reframe_runs
 import time_curves
 import yaml
+from conftest import completed
 from history_data import write_ticks
 
 from mpicampaign.base.expectation import Alarm, AlarmRule, Limit, limit_value
@@ -366,7 +366,7 @@ def test_reframe_obeys_the_references(folder: Path) -> None:
     def passed(*options: str) -> set[str]:
         call = [str(Path(sys.executable).with_name("reframe")), "-c", "osu.py", "-r", "--prefix", "out"]
         call += ["--report-file", "report.json", *options]
-        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
+        done = completed(call, cwd=folder)
         assert "Ran 4/4 test case" in done.stdout, done.stdout + done.stderr
         assert "does not match the unit" not in done.stdout
         runs = json.loads((folder / "report.json").read_text())["runs"]

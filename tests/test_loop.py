@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from typing import NoReturn
 import build_records as make
 import pytest
 from build_campaigns import UNBOUND, write_trivial
-from conftest import ProjectCopy
+from conftest import ProjectCopy, completed
 
 from mpicampaign.base.background import in_background, on_two_cores
 from mpicampaign.base.errors import Problem, UserError
@@ -210,7 +209,5 @@ sys.exit("full disk")
 
 
 def test_the_copy_ends_with_its_process_without_a_word() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=30
-    )
+    done = completed([sys.executable, "-c", ENDING], timeout=30)
     assert (done.returncode, done.stderr) == (1, "full disk\n")

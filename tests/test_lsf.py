@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -19,7 +18,7 @@ from typing import Any
 import pytest
 from build_campaigns import MACHINE, TWO_NODES, write_jobs
 from cluster_site import PATIENCE, killed_after, shorten_waits
-from conftest import ProjectCopy, executable, succeeded, wait_until
+from conftest import ProjectCopy, completed, executable, succeeded, wait_until
 from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
@@ -60,14 +59,11 @@ class Site:
     def call(self, *arguments: str, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
         standin = self.lsf.environment
         path = f"{COMMANDS}:{self.project.environment['PATH']}"
-        return subprocess.run(
+        return completed(
             [*before, *arguments],
             cwd=self.folder,
             env={**standin, **self.project.environment, "PATH": path},
-            capture_output=True,
-            text=True,
             timeout=300,
-            check=False,
             preexec_fn=set_default_signals,
         )
 

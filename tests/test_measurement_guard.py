@@ -12,12 +12,12 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
 import build_records as make
 from build_campaigns import MACHINE
+from conftest import completed
 from test_balance import hpcc, of_run
 from test_golden import FOUND, GOLDEN
 
@@ -75,7 +75,7 @@ def cpus(ranks: int, sockets: int) -> str:
     read = f"declare -A cores_in=({cores}); cells=({' '.join(map(repr, halves))})"
     text = f". {TEMPLATES}/library/rank.sh; {read}; "
     text += f'ranks_per_node={ranks} sockets={sockets}; choose_cpus; echo "${{cpus[@]:0:{ranks}}}"'
-    return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout
+    return completed(["bash", "-c", text], check=True).stdout
 
 
 def measured(run: Run) -> str:

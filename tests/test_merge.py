@@ -153,22 +153,13 @@ def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
     assert len(list((tmp_path / "here" / "c" / "merged").iterdir())) == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (
-            lambda plan: plan.update(version=9),
-            "its results cannot be read: …/plan.json is not a plan of version 2",
-        ),
-    ],
-)
-def test_results_that_would_stop_every_report_are_refused(tmp_path: Path, change: Any, reason: str) -> None:
+def test_results_that_would_stop_every_report_are_refused(tmp_path: Path) -> None:
     folder = campaign_folder(tmp_path / "site")
     plan = json.loads((folder / "plan.json").read_text())
-    change(plan)
-    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "plan.json").write_text(json.dumps(plan | {"version": 9}))
     path = tmp_path / "site.tar.gz"
     write_bundle(path, folder, "c", [], {})
+    reason = "its results cannot be read: …/plan.json is not a plan of version 2"
     assert reason in said(merged(tmp_path / "here", path))
     assert list((tmp_path / "here").glob("c/merged/*")) == []
 

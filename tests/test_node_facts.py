@@ -11,6 +11,7 @@ from pathlib import Path
 
 import build_records as make
 import pytest
+from conftest import completed
 from test_evidence_launch import folder
 
 from mpicampaign.base.records import CLOCK_RATE, CONTRADICTED, COPY, DISTURBED, ROUND_TRIP, Case, Record
@@ -123,7 +124,7 @@ def evidence(folder: Path, host: str, changes: dict[str, str] | None = None) -> 
     text = f"""{parts}; record() {{ printf '%s\\n' "$1"; }}; HOSTNAME={host}; MPICAMPAIGN_ALLOWED=0-1
         MPICAMPAIGN_SYSFS={folder}; read_topology; record_system; record_node before
         MPICAMPAIGN_SYSFS={after}; record_node after"""
-    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=60)
+    done = completed(["bash", "-c", text], check=True, timeout=60)
     assert done.stderr == ""
     return f"#mpicampaign-evidence 2\n{done.stdout}end of evidence\n"
 

@@ -6,7 +6,6 @@ import email
 import json
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import PIP, PROJECT, ProjectCopy, made, new_environment, pip_of, succeeded
+from conftest import PIP, PROJECT, ProjectCopy, completed, made, new_environment, pip_of, succeeded
 from minicluster import BLUE, MiniCluster
 from packaging.requirements import Requirement
 from test_clone_and_archive import SNAKEMAKE, Root
@@ -186,7 +185,7 @@ class User:
 
     def call(self, *arguments: str, folder: Path | None = None) -> CompletedProcess[str]:
         programs = f"{self.installation.folder / 'bin'}:{os.environ['PATH']}"
-        return subprocess.run(
+        return completed(
             [*self._becoming(), *arguments],
             cwd=folder or self.folder,
             env={
@@ -195,10 +194,7 @@ class User:
                 "USER": f"user{self.number}",
                 "MPICAMPAIGN_LOCK": os.environ["MPICAMPAIGN_LOCK"],
             },
-            capture_output=True,
-            text=True,
             timeout=300,
-            check=False,
         )
 
     def campaign(self, *arguments: str) -> str:

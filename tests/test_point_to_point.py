@@ -83,11 +83,6 @@ def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str
     demand_refusal(build.refuse(2, "point_to_point", *options), 2, "point_to_point", message)
 
 
-def test_one_rank_is_refused(build: Build) -> None:
-    message = "needs at least 2 ranks, was started with 1"
-    demand_refusal(build.refuse(1, "point_to_point"), 1, "point_to_point", message)
-
-
 @pytest.mark.parametrize("damage", ["byte", "tail", "unsort", "stale"])
 def test_damaged_data_fail_the_run_on_all_ranks(build: Build, damage: str) -> None:
     shim = {"preload": "damage.so", "DAMAGE": damage, "DAMAGE_RANK": "3"}
@@ -113,13 +108,6 @@ def test_a_message_too_many_fails_the_run_on_all_ranks(build: Build) -> None:
     launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)
     assert launch.statuses == [1, 1]
     assert "wrong data in point_to_point 1 at 64 B: a message from rank 0" in launch.errors
-
-
-@pytest.mark.full
-def test_sanitizers_find_nothing(sanitized: Build) -> None:
-    launch = sanitized.launch(5, "point_to_point", *small(1, 64))
-    assert launch.statuses == [0] * 5, launch.errors
-    assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
 
 
 LARGE = str(1 << 20)

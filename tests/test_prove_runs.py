@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, executable
+from conftest import PROJECT, completed, executable
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
 
@@ -85,13 +85,8 @@ def prove(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "I_MPI_ROOT": str(prefix),
         "XDG_CACHE_HOME": str(folder / "cache"),
     }
-    return subprocess.run(
-        [sys.executable, "-m", "mpicampaign.cli", "prove", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-        check=False,
+    return completed(
+        [sys.executable, "-m", "mpicampaign.cli", "prove", *arguments], cwd=folder, env=environment
     )
 
 

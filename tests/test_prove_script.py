@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, completed
 from test_evidence_launch import compile_text, folder
 
 from mpicampaign.evidence.evidence import Evidence, read_evidence
@@ -159,9 +159,7 @@ def test_the_command_is_as_without_it(ends: Path, tmp_path: Path) -> None:
     theirs = dict.fromkeys(names, "theirs")
     done = prove(ends, tmp_path / "e.txt", "bash", "-c", show, stdin="in", **theirs)
     own = {"PATH": os.environ["PATH"], "MPICAMPAIGN_EVIDENCE_LIBRARY": str(ends / "evidence.so"), **theirs}
-    bare = subprocess.run(
-        ["bash", "-c", show], env=own, input="in", cwd=ends, capture_output=True, text=True, check=False
-    )
+    bare = completed(["bash", "-c", show], env=own, input="in", cwd=ends)
     kept = [line for line in done.stdout.splitlines() if "LD_PRELOAD" not in line]
     kept = [line for line in kept if not line.startswith("MPICAMPAIGN_") or "LIBRARY" in line]
     assert (kept, done.returncode) == (bare.stdout.splitlines(), bare.returncode)
@@ -280,9 +278,7 @@ def test_refusals(
     ends: Path, tmp_path: Path, words: str, variables: dict[str, str], status: int, said: str
 ) -> None:
     environment = {**os.environ, "MPICAMPAIGN_EVIDENCE_LIBRARY": str(ends / "evidence.so"), **variables}
-    done = subprocess.run(
-        [SCRIPT, *words.split()], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = completed([SCRIPT, *words.split()], env=environment, cwd=tmp_path)
     assert done.returncode == status
     assert said in done.stderr
     assert not list(tmp_path.iterdir())

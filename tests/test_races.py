@@ -19,7 +19,7 @@ from typing import Any
 import build_records as make
 import pytest
 from build_campaigns import MACHINE, UNBOUND, write_trivial
-from conftest import PROJECT, ProjectCopy
+from conftest import PROJECT, ProjectCopy, completed
 from test_blocks import BASE, plan_of
 
 from mpicampaign.base.errors import UserError
@@ -306,7 +306,7 @@ def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> N
 def sourced(file: Path, variable: str) -> str:
     """A variable after a shell has read the file."""
     command = f'. {shlex.quote(str(file))}; printf %s "${{{variable}-}}"'
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+    return completed(["sh", "-c", command], check=True).stdout
 
 
 def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None:
@@ -327,7 +327,7 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
         script = "proc setenv {n v} {puts -nonewline $v}; source [lindex $argv 0]"
         (tmp_path / "t.tcl").write_text(script)
         call = ["tclsh", str(tmp_path / "t.tcl"), str(folder / "modulefile")]
-        assert subprocess.run(call, capture_output=True, text=True, check=True).stdout == HOSTILE
+        assert completed(call, check=True).stdout == HOSTILE
     text = (written(tmp_path, found, {"fast": {"V": "1"}}, arguments=["x"]) / "environment.sh").read_text()
     assert "fast is not written: it differs in arguments" in text and "export" not in text
     equal, _ = raced(ALIKE)
@@ -390,7 +390,7 @@ def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
     call = f". {folder}/environment.sh; exec mpirun -np 2 IMB-MPI1 -iter 1 -msglog 0:3 Allreduce"
     of_wheel = {"I_MPI_ROOT": sys.prefix, "LD_LIBRARY_PATH": f"{sys.prefix}/lib"}
     environment = {**os.environ, **of_wheel, "I_MPI_DEBUG": "10", "I_MPI_FABRICS": "shm"}
-    done = subprocess.run(["sh", "-c", call], env=environment, capture_output=True, text=True, check=True)
+    done = completed(["sh", "-c", call], env=environment, check=True)
     said = done.stdout
     assert "I_MPI_ADJUST_ALLREDUCE=3:8-63;3:64-511;1:512-512" in said and "Incorrect" not in said
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import executable
+from conftest import completed, executable
 
 from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.site.probe import read_probe
@@ -69,9 +69,7 @@ def on_node(
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
     environment |= {} if path is None else {"PATH": path}
     environment |= variables or {}
-    done = subprocess.run(
-        [BASH, "-c", text], env=environment, capture_output=True, text=True, check=False, timeout=240
-    )
+    done = completed([BASH, "-c", text], env=environment, timeout=240)
     assert done.stderr == ""
     return done.stdout
 
@@ -220,9 +218,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, numactl: str = 'echo "$@"'
     variables |= {"PATH": f"{folder}:{os.environ['PATH']}", "LD_PRELOAD": "/users/own.so"}
     command = ["bash", "-c", f"{LOAD}; {placement}; become {program}", str(folder / "rank")]
     # the loader prints messages about missing libraries
-    done = subprocess.run(
-        command, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=240
-    )
+    done = completed(command, env=os.environ | variables, check=True, timeout=240)
     return done.stdout
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
+from conftest import completed
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import canonical
@@ -74,7 +75,7 @@ def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
     script = prepared_script(tmp_path, campaign())
     [library] = (tmp_path / "results/c/lib").glob("*.sh")
     library.write_text(library.read_text() + "# changed\n")
-    done = subprocess.run(["bash", script], capture_output=True, text=True, check=False, timeout=240)
+    done = completed(["bash", script], timeout=240)
     assert done.returncode == 72
     assert "is not the library that this script was made with" in done.stderr
     assert not (script.parent / "attempts").exists()
@@ -158,7 +159,7 @@ def test_shellcheck_and_bash_take_a_script_with_hostile_values(scheduler: str, t
         pytest.skip("shellcheck is not installed")
     # notes of a lower severity are guesses at what hostile values were meant to be
     command = ["shellcheck", "--severity=warning", script]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    done = completed(command, timeout=240)
     assert done.returncode == 0, done.stdout
 
 

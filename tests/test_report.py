@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import build_records as make
 import pytest
 from build_campaigns import UNBOUND, write_trivial
-from conftest import ProjectCopy, copy_project, succeeded
+from conftest import ProjectCopy, completed, copy_project, succeeded
 from markupsafe import Markup
 from test_importing import chosen
 
@@ -252,10 +252,7 @@ ALONE = ["unshare", "--net", "--map-root-user"] if shutil.which("unshare") else 
 def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> subprocess.CompletedProcess[str]:
     command = [*ALONE * alone, sys.executable, "-m", "snakemake", "--profile", "cluster", *arguments]
     proxy = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
-    return subprocess.run(
-        command, cwd=project.folder, env={**project.environment, **proxy}, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+    return completed(command, cwd=project.folder, env={**project.environment, **proxy}, timeout=120)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from build_campaigns import campaign, plan, write_trivial
-from conftest import ProjectCopy, executable
+from conftest import ProjectCopy, completed, executable
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked
@@ -187,9 +187,7 @@ def test_hostile_paths_are_quoted_for_each_kind() -> None:
     script = Path("/a b/%y $(id) 'q\"/tick.sh")
     line = crontab.block(schedule(HOUR), script).splitlines()[1]
     shell = line.removeprefix("0 * * * * ").replace(r"\%", "%")  # as cron passes it on
-    printed = subprocess.run(
-        ["sh", "-c", shell.replace("/bin/sh", "printf %s", 1)], capture_output=True, text=True, check=True
-    )
+    printed = completed(["sh", "-c", shell.replace("/bin/sh", "printf %s", 1)], check=True)
     assert printed.stdout == str(script) and not line.replace(r"\%", "").count("%")
 
 

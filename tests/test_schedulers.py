@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import succeeded
+from conftest import completed, succeeded
 
 PACKAGE = Path(__file__).with_name("toy_package")
 CAMPAIGN = """\
@@ -40,13 +40,10 @@ class Site:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         source = Path(__file__).parents[1] / "src"
-        return subprocess.run(
+        return completed(
             [sys.executable, *arguments],
             cwd=self.folder,
             env={"PYTHONPATH": f"{source}:{self.folder}", "PATH": "/usr/bin:/bin", "HOME": str(self.folder)},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import executable, succeeded
+from conftest import completed, executable, succeeded
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -125,13 +125,10 @@ def add_package_manager(machine: Path, name: str, body: str = "") -> Path:
 
 
 def check(machine: Path, purpose: str = "run", **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return completed(
         [machine / "sh", ENVS / "check_system.sh", purpose],
         env={"PATH": str(machine), **variables},
-        capture_output=True,
-        text=True,
         timeout=240,
-        check=False,
     )
 
 
@@ -381,15 +378,7 @@ def test_a_missing_test_cluster_is_reported(tester: Path, manager: str, variable
 def make(*arguments: str, folder: Path = PROJECT) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     environment.pop("PYTHON", None)
-    return subprocess.run(
-        ["make", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    return completed(["make", *arguments], cwd=folder, env=environment, timeout=600)
 
 
 TARGETS = ["setup", "run", "run-full", "test", "test-quick", "test-full", "lint", "format"]
@@ -459,7 +448,7 @@ def test_the_environment_of_another_folder_is_not_emptied_through_a_link(tmp_pat
     shutil.copytree(ENVS, own / "envs")
     shutil.copy(PROJECT / "pyproject.toml", own)
     (own / ".venv").symlink_to(theirs)
-    done = subprocess.run([own / "envs" / "setup.sh", "run"], capture_output=True, text=True, check=False)
+    done = completed([own / "envs" / "setup.sh", "run"])
     assert done.returncode == 1
     assert "links to the environment of another folder: remove the link" in done.stderr
     assert (theirs / "installed").exists()

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy
 import pytest
 import yaml
 from build_campaigns import AS_ROOT
-from conftest import ProjectCopy, executable
+from conftest import ProjectCopy, completed, executable
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, Record, read_records
@@ -244,7 +243,7 @@ FILES += sorted(Path(numpy.__file__).parents[1].glob("numpy/*/*.so"))[:4]
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
 def test_a_file_is_what_readelf_prints(file: Path) -> None:
-    printed = subprocess.run(["readelf", "-ndW", file], capture_output=True, text=True, check=True).stdout
+    printed = completed(["readelf", "-ndW", file], check=True).stdout
 
     def texts(tag: str) -> tuple[str, ...]:
         return tuple(re.findall(rf"\({tag}\) .*\[(.*)\]", printed))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import build_records as make
 import pytest
+from conftest import completed
 from pyarrow import parquet
 
 from mpicampaign.base.errors import UserError
@@ -269,7 +269,7 @@ def printed(comparison: Comparison, folder: Path) -> tuple[str, str]:
     (folder / "page.tex").write_text(_PAGE, encoding="utf-8")
     for _ in range(3):  # longtable has its widths from the call before
         call = [str(PDFLATEX), "-interaction=nonstopmode", "-no-shell-escape", "page.tex"]
-        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+        done = completed(call, cwd=folder, errors="replace")
     assert (done.returncode, re.findall("^! .*", done.stdout, re.MULTILINE)) == (0, [])
     return text, done.stdout
 

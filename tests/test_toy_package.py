@@ -113,17 +113,6 @@ def test_from_check_to_table(site: Site) -> None:
     assert succeeded(again) and len(site.jobs()) == 4  # nothing is submitted again
 
 
-@pytest.mark.full
-def test_a_job_in_a_state_that_pbs_does_not_document_is_not_a_success(site: Site) -> None:
-    one_run = CAMPAIGN.replace("repeats: 2", "repeats: 1").replace("[SHM, SHM-1]", "SHM")
-    site.write(one_run.format(program=site.program))
-    (site.state / "config.json").write_text(json.dumps({"states": {"1": "Z"}}))
-    status = site.campaign("status")
-    assert succeeded(status)
-    assert succeeded(site.campaign("run"))  # its own files say that it has ended
-    assert len(site.jobs()) == 1
-
-
 def test_the_doctor_reads_its_site(site: Site) -> None:
     done = site.call("doctor", "--scheduler", "pbs", "--output", "site.yaml", "--time-limit", "20 s")
     assert succeeded(done)

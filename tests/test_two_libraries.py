@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from build_campaigns import AS_ROOT
-from conftest import PROJECT, ProjectCopy
+from conftest import PROJECT, ProjectCopy, completed
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, read_records
@@ -145,6 +144,6 @@ def test_environment_of_an_mpi_is_made_once(test_mpi: Callable[[str], str], whee
     installed = Path(prefix) / "installed"
     made = installed.stat()
     command = [PROJECT / "envs/mpi.sh", wheel]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+    done = completed(command, timeout=240, check=True)
     assert (done.stdout, done.stderr) == (f"{prefix}\n", "")
     assert installed.stat() == made

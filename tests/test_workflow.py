@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import PROJECT, ProjectCopy, made, new_environment, pip_of, wait_until
+from conftest import PROJECT, ProjectCopy, completed, made, new_environment, pip_of, wait_until
 from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
@@ -210,9 +210,7 @@ def test_it_works_from_another_folder_by_the_path_that_the_command_prints(
     snakefile = project.call("--snakefile").stdout.strip()
     assert Path(snakefile) == project.folder / "Snakefile"
     command = [sys.executable, "-m", "snakemake", "-s", snakefile, REPORT, "--config", f"campaign={file}"]
-    done = subprocess.run(
-        command, cwd=elsewhere, env=project.environment, capture_output=True, text=True, check=False
-    )
+    done = completed(command, cwd=elsewhere, env=project.environment)
     assert done.returncode == 0, done.stderr
     assert len(project.results("trivial")) == 4
     assert [path.name for path in elsewhere.rglob("*") if path.is_dir()] == [".snakemake", "log"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import TWO_NODES, write_jobs
-from conftest import ProjectCopy, executable, succeeded
+from conftest import ProjectCopy, completed, executable, succeeded
 
 from mpicampaign.run.faults import why_not_writable
 
@@ -54,15 +54,8 @@ def write(project: ProjectCopy, scheduler: str = "none", evidence: str = "off") 
 
 
 def call(project: ProjectCopy, umask: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        project.command(*arguments),
-        cwd=project.folder,
-        env=project.environment,
-        umask=umask,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
+    return completed(
+        project.command(*arguments), cwd=project.folder, env=project.environment, umask=umask, timeout=240
     )
 
 

@@ -2,9 +2,7 @@
 
 After the reference guide of PBS Professional 2022 and OpenPBS's manual pages (qsub, qstat, qdel, pbsnodes).
 What they do not document is refused. Jobs run one after another here. `PBS_STANDIN` names the folder:
-
-    jobs/N.json     a job: name, state, directives, exit status
-    config.json     {"states": {"N": "S"}}: a state that qstat shows instead of the job's own
+There `jobs/N.json` is a job: its name, state, directives and exit status.
 """
 
 from __future__ import annotations
@@ -120,11 +118,10 @@ def qstat(arguments: list[str]) -> int:
         return 0
     if arguments[:4] != ["-x", "-f", "-F", "json"]:
         return refuse(f"qstat: invalid option -- {arguments}", 2)
-    shown = config().get("states", {})
     jobs = {}
     for path in JOBS.iterdir():
         job = json.loads(path.read_text())
-        state = shown.get(path.stem, job["job_state"])
+        state = job["job_state"]
         wanted = [each.partition(".")[0] for each in arguments[4:]]
         if wanted and path.stem not in wanted:
             continue
@@ -151,19 +148,9 @@ def qdel(arguments: list[str]) -> int:
 def pbsnodes(arguments: list[str]) -> int:
     if arguments != ["-a", "-F", "json"]:
         return refuse(f"pbsnodes: invalid option -- {arguments}", 2)
-    names = config().get("nodes", {os.uname().nodename: "free"})
-    nodes = {
-        name: {"state": state, "pcpus": 2, "resources_available": {"ncpus": 2}}
-        for name, state in names.items()
-    }
-    print(json.dumps({"pbs_server": SERVER, "nodes": nodes}))
+    node = {"state": "free", "pcpus": 2, "resources_available": {"ncpus": 2}}
+    print(json.dumps({"pbs_server": SERVER, "nodes": {os.uname().nodename: node}}))
     return 0
-
-
-def config() -> dict[str, Any]:
-    path = FOLDER / "config.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return found
 
 
 def read(number: str | int) -> dict[str, Any]:
