@@ -14,7 +14,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 from build_campaigns import TRUE, UNBOUND, write_campaign, write_trivial
-from conftest import ProjectCopy, completed, executable, wait_until
+from conftest import ProjectCopy, completed, executable, succeeded, wait_until
 from evidence_texts import read
 from printed_outputs import imb
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
@@ -73,8 +73,7 @@ def made(project: ProjectCopy) -> dict[str, int]:
 @pytest.mark.slow
 def test_snakemake_leaves_out_the_same_as_run(project: ProjectCopy) -> None:
     write(project)
-    done = project.snakemake("--config", "campaign=trivial.yaml")
-    assert done.returncode == 0, done.stderr
+    assert succeeded(project.snakemake("--config", "campaign=trivial.yaml"))
     assert made(project) == {"quick": 8 * 3, "long": 0}
     assert (project.folder / "results/trivial/report.html").is_file()
 

@@ -84,8 +84,7 @@ def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster,
     make(folder)
     assert (folder / "cluster").is_symlink()
     root = Root(cluster, folder)
-    done = root.call(*SNAKEMAKE)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert succeeded(root.call(*SNAKEMAKE))
     root.check_results()
     assert "nothing to do, all 3 runs are there" in root.call(*SNAKEMAKE).stderr
     assert root.submitted() == 3

@@ -129,8 +129,7 @@ def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> N
         assert killed.returncode != 0
     assert "left to the scheduler" in killed.stderr, killed.stderr
     (site.folder / "program.go").touch()
-    done = site.run()
-    assert done.returncode == 0, done.stderr
+    assert succeeded(site.run())
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 5
 
@@ -234,8 +233,7 @@ def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
 def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> None:
     site.write(body='ps -eo args >>"$0.processes"', repeats=20)
     site.replace("squeue", 'echo >>"$0.calls"\nexec /usr/bin/squeue "$@"')
-    done = site.run()
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert succeeded(site.run())
     calls = (site.folder / "bin/squeue.calls").read_text().count("\n")
     print(f"20 jobs: {calls} queue queries")
     assert calls <= 15

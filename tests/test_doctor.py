@@ -74,8 +74,7 @@ class Desk:
     def demand_campaign(self) -> None:
         """The usual commands check and plan the written file."""
         for command in ("check", "plan"):
-            done = self.call(command, "--campaign", "site.yaml")
-            assert done.returncode == 0, done.stderr
+            assert succeeded(self.call(command, "--campaign", "site.yaml"))
 
     def demand_nothing_left(self) -> None:
         assert [path.name for path in self.folder.iterdir() if path.name.startswith(".")] == []

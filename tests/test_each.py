@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from build_campaigns import campaign, plan, script_of
-from conftest import completed, executable
+from conftest import completed, executable, succeeded
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.each import screen
@@ -168,5 +168,4 @@ def test_shellcheck_takes_the_script(name: str, tmp_path: Path) -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")
     path = script(made(name, NODE, tmp_path, Each("node")), name)
-    done = completed(["shellcheck", "--shell=bash", str(path)])
-    assert done.returncode == 0, done.stdout
+    assert succeeded(completed(["shellcheck", "--shell=bash", str(path)]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import completed
+from conftest import completed, succeeded
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
 from mpicampaign.suites import OutputError, parse
@@ -46,8 +46,7 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     if not shutil.which("mpicc", path=environment["PATH"]):
         pytest.skip("mpicc is not installed")
     command = ["mpicc", *before, *flags, *files]
-    done = completed(command, env=environment)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(completed(command, env=environment))
 
 
 @pytest.mark.parametrize("kernel", [name for name in QUICK if KERNELS[name].ranks_minimum > 1])

@@ -10,11 +10,11 @@ import time
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from conftest import PROJECT, completed
-from test_kernels import LIMIT, mpi_environment, read_evidence
+from conftest import PROJECT, completed, succeeded
+from test_kernels import LIMIT, Build, mpi_environment, read_evidence
 
 MPI = """\
 #include <time.h>
@@ -319,10 +319,6 @@ def gpu_lines(found: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in found.items() if "gpu" in key or "nccl" in key}
 
 
-if TYPE_CHECKING:
-    from test_kernels import Build
-
-
 class Library(NamedTuple):
     """How to compile Fortran with an MPI library and launch one rank."""
 
@@ -392,8 +388,7 @@ def test_start_and_end_are_recorded_once(build: Build, tmp_path: Path, name: str
     preload = [f"{key}={value}" for key, value in evidence.items()]
     binary = build_fortran(library, PROGRAMS[program], tmp_path)
     command = [*LIMIT, *library.launch, "env", *preload, binary]
-    done = completed(command, env=variables)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(completed(command, env=variables))
     found = read_evidence(path)  # no key twice
     for moment in ("start", "end"):
         assert found[moment].keys() >= {"program", "library", "library_version", "cpu_ns"}

@@ -123,8 +123,7 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     again = project.call("run", "--campaign", "busy.yaml")
     assert "nothing to do" in again.stdout
     write(project, further=2, busy="rank")
-    ranked = project.ask("report", "--campaign", "busy.yaml")
-    assert ranked.returncode == 0, ranked.stderr
+    assert succeeded(project.ask("report", "--campaign", "busy.yaml"))
     table = (project.folder / "results/busy/tables/comparison.txt").read_text()
     assert "busy_machine: rank" in " ".join(table.split())
 

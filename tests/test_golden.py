@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import MACHINE, script_of
-from conftest import completed
+from conftest import completed, succeeded
 
 from mpicampaign.base.identity import identity
 from mpicampaign.base.this_machine import measuring_lock
@@ -131,8 +131,7 @@ def test_shellcheck_takes_them_all(tmp_path: Path) -> None:
             if name in KEPT or not inline:
                 (folder / name).write_text(text)
         command = ["shellcheck", f"--exclude={excluded}", *sorted(folder.iterdir())]
-        done = completed(command, timeout=1200)
-        assert done.returncode == 0, done.stdout[:2000]
+        assert succeeded(completed(command, timeout=1200))
 
 
 def directives(name: str) -> list[str]:

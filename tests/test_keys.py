@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -35,9 +35,6 @@ from mpicampaign.show.document import (
 from mpicampaign.show.writers.html import WRITER as HTML
 from mpicampaign.show.writers.html import html
 from mpicampaign.show.writers.markdown import markdown
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read(folder: Path, text: str | bytes) -> Document:

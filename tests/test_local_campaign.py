@@ -120,8 +120,7 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
 def test_a_clone_in_a_folder_with_spaces_is_verified_as_well(project: ProjectCopy) -> None:
     moved = ProjectCopy(project.folder.rename(project.folder.with_name("my project it's 1")))
     write_campaign(moved, "SHM-1", repeats=1)
-    done = run(moved)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(run(moved))
     records = moved.records("short")
     assert [record.verdict for record in records] == [VERIFIED], records[0].verdict_reasons
 
@@ -134,8 +133,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
     changed = text.replace("-iter 300 -time 5 -msglog 0:10 PingPong", "-iter 300 -time 1 Barrier")
     assert changed != text
     (project.folder / "short.yaml").write_text(changed)
-    done = run(project)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(run(project))
     records = project.records("short")
     assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
 
@@ -203,8 +201,7 @@ def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     kill_in_the_middle(project, number, finished=1)
     before = stamps(project)
     assert 1 <= len(before) < 8
-    done = run(project)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(run(project))
     after = stamps(project)
     assert len(after) == 8
     assert {path: after[path] for path in before} == before

@@ -108,8 +108,7 @@ def site(project: ProjectCopy, tmp_path: Path) -> Iterator[Site]:
 @pytest.mark.full
 def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     site.write(repeats=12)
-    done = site.run()
-    assert done.returncode == 0, done.stderr
+    assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 12
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 12
@@ -178,8 +177,7 @@ def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> Non
     assert "left to the scheduler" in killed.stderr
     assert "6 queued" in site.campaign("status").stdout
     site.lsf.hold(False)
-    done = site.run()
-    assert done.returncode == 0, done.stderr
+    assert succeeded(site.run())
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 6
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from plain_machine import Plain
 
-from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.dimension import BANDWIDTH, TIME, Dimension
 from mpicampaign.base.records import (
     CLOCK_RATE,
     CONTRADICTED,
@@ -56,9 +56,6 @@ from mpicampaign.show.writers.csv import data_to_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Record
 
 BEGIN = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 TRIAD, CLOCK, LATENCY = 20e9, 2.45e9, 2e-6

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, succeeded
 from minicluster import MiniCluster, NodeGroup
 
 from mpicampaign.evidence.evidence import Evidence, read_evidence
@@ -49,8 +49,9 @@ def proved(cluster: MiniCluster, line: str, prefix: str) -> Evidence:
     call = cluster.call if line.startswith("s") else partial(cluster.call_on, "n1")
     before = ALLOCATED if line.startswith(ALLOCATED) else ""
     command = f"{before}./prove --write e.txt -- {line.removeprefix(before)}".split()
-    done = call(command, env={"PATH": f"{prefix}/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, cwd=cluster.home)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(
+        call(command, env={"PATH": f"{prefix}/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, cwd=cluster.home)
+    )
     return read_evidence((cluster.home / "e.txt").read_text())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
-from conftest import completed
+from conftest import completed, succeeded
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import canonical
@@ -159,8 +159,7 @@ def test_shellcheck_and_bash_take_a_script_with_hostile_values(scheduler: str, t
         pytest.skip("shellcheck is not installed")
     # notes of a lower severity are guesses at what hostile values were meant to be
     command = ["shellcheck", "--severity=warning", script]
-    done = completed(command, timeout=240)
-    assert done.returncode == 0, done.stdout
+    assert succeeded(completed(command, timeout=240))
 
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -180,8 +179,7 @@ def test_whole_outputs_pass_the_scripts_own_check(suite: str) -> None:
     assert len(found) > 10
     for path in found:
         for pattern in SUITES[suite].whole:
-            done = subprocess.run(["grep", "-Eq", pattern, path], check=False)
-            assert done.returncode == 0, (path.name, pattern)
+            assert succeeded(subprocess.run(["grep", "-Eq", pattern, path], check=False))
         if SUITES[suite].refused:
             assert subprocess.run(["grep", "-Eq", SUITES[suite].refused, path], check=False).returncode == 1
 

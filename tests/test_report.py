@@ -259,8 +259,7 @@ def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> sub
 def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     project = copy_project(tmp_path_factory.mktemp("small") / "project")
     write_trivial(project, "campaign", title="Before", placements={"one": UNBOUND})
-    done = snakemake(project)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(snakemake(project))
     return project
 
 
@@ -283,8 +282,7 @@ def test_files_of_others_among_the_figures_survive_a_new_report(finished: Projec
     mine.write_text("kept")
     campaign = finished.folder / "campaign.yaml"
     campaign.write_text(campaign.read_text().replace("title: Before", "title: Afterwards"))
-    done = snakemake(finished)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(snakemake(finished))
     assert "Afterwards" in (folder / "report.html").read_text()
     assert mine.read_text() == "kept"
     again = snakemake(finished)

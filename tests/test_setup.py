@@ -387,8 +387,7 @@ TARGETS += ["lock", "bench", "clean", "distclean", "help"]
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_target_parses_and_is_in_the_help(target: str) -> None:
-    result = make("-n", target)
-    assert result.returncode == 0, result.stderr
+    assert succeeded(make("-n", target))
     assert f"make {target} " in make("help").stdout
 
 
@@ -418,8 +417,7 @@ def fresh_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_interrupted_setup_is_begun_again_and_then_complete(fresh_copy: Path) -> None:
     (fresh_copy / ".venv" / "bin").mkdir(parents=True)
     (fresh_copy / ".venv" / "bin" / "python").write_text("half an environment")
-    result = make("setup", folder=fresh_copy)
-    assert result.returncode == 0, result.stderr
+    assert succeeded(make("setup", folder=fresh_copy))
     called = subprocess.run(
         [fresh_copy / ".venv/bin/mpicampaign", "--help"], capture_output=True, check=False
     )

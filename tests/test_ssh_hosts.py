@@ -191,8 +191,7 @@ def test_full_nodes_use_shared_memory_within_and_tcp_between(hosts: Hosts) -> No
 def test_the_calling_machine_need_not_be_one_of_the_hosts(hosts: Hosts) -> None:
     """Their own hardware this time, which they share, so that two bound ranks would be on one CPU."""
     hosts.write(placements="free", declared=False)
-    done = hosts.run("head")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert succeeded(hosts.run("head"))
     [record] = hosts.records()
     assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
     assert "MB over interface eth0" in "; ".join(record.verdict_reasons)
@@ -206,8 +205,7 @@ def test_hosts_may_be_addresses(hosts: Hosts) -> None:
     hosts.write()
     campaign = hosts.folder / "ssh.yaml"
     campaign.write_text(campaign.read_text().replace("[n1, n2]", "[10.77.0.11, 10.77.0.12]"))
-    done = hosts.run()
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert succeeded(hosts.run())
     [record] = hosts.records()
     assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
     assert set(hosts.evidence().nodes) == {"n1", "n2"}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import PROJECT, ProjectCopy, completed, made, new_environment, pip_of, wait_until
+from conftest import PROJECT, ProjectCopy, completed, made, new_environment, pip_of, succeeded, wait_until
 from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
@@ -92,8 +92,7 @@ def test_a_dry_run_says_what_is_due_and_why_and_nothing_is_due_after_a_run(
         RULES,
     )
     assert planned(project, REPORT)[1] == RULES
-    done = project.snakemake(REPORT, *CONFIG)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(project.snakemake(REPORT, *CONFIG))
     assert len(project.results("trivial")) == 4
     assert not list((project.folder / ".snakemake").glob("mpicampaign-*")), "marks are left"
     for targets in ((), (REPORT,)):
@@ -115,11 +114,9 @@ def test_some_runs_are_due_and_by_other_causes(project: ProjectCopy) -> None:
 @pytest.mark.full
 def test_some_runs_alone_and_one_repeat_of_each_case(project: ProjectCopy) -> None:
     write_trivial(project)
-    done = project.snakemake(*CONFIG, "placement=one", "repeat=2")
-    assert done.returncode == 0, done.stderr
+    assert succeeded(project.snakemake(*CONFIG, "placement=one", "repeat=2"))
     assert [path.parts[-5] for path in project.results("trivial")] == ["one"]
-    done = project.snakemake(*CONFIG, "once=true")
-    assert done.returncode == 0, done.stderr
+    assert succeeded(project.snakemake(*CONFIG, "once=true"))
     assert len(project.results("trivial")) == 3
     assert not list((project.folder / ".snakemake").glob("mpicampaign-*")), "marks are left"
 
@@ -182,8 +179,7 @@ def test_a_second_caller_is_kept_away_and_told_by_whom(project: ProjectCopy) -> 
 def test_an_executor_that_submits_is_given_nothing(project: ProjectCopy) -> None:
     write_trivial(project)
     executor = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "false", "--jobs", "2")
-    done = project.snakemake(*executor, *CONFIG)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(project.snakemake(*executor, *CONFIG))
     assert len(project.results("trivial")) == 4
 
 
@@ -210,8 +206,7 @@ def test_it_works_from_another_folder_by_the_path_that_the_command_prints(
     snakefile = project.call("--snakefile").stdout.strip()
     assert Path(snakefile) == project.folder / "Snakefile"
     command = [sys.executable, "-m", "snakemake", "-s", snakefile, REPORT, "--config", f"campaign={file}"]
-    done = completed(command, cwd=elsewhere, env=project.environment)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(completed(command, cwd=elsewhere, env=project.environment))
     assert len(project.results("trivial")) == 4
     assert [path.name for path in elsewhere.rglob("*") if path.is_dir()] == [".snakemake", "log"]
 
@@ -241,14 +236,12 @@ def test_a_profile_with_the_former_executor_is_told_the_line_to_remove(project: 
 def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     braced = ProjectCopy(project.folder.rename(project.folder.with_name("a {folder} {1,2}")))
     write_trivial(braced, repeats=1)
-    done = braced.snakemake("--profile", "cluster", *CONFIG)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(braced.snakemake("--profile", "cluster", *CONFIG))
     assert len(braced.results("trivial")) == 2
     report = braced.folder / REPORT
     made = report.stat().st_mtime_ns
     write_trivial(braced, repeats=1, title="A new title")
-    done = braced.snakemake(*CONFIG)
-    assert done.returncode == 0, done.stderr
+    assert succeeded(braced.snakemake(*CONFIG))
     assert report.stat().st_mtime_ns > made
     assert "A new title" in report.read_text()
 
