@@ -110,11 +110,6 @@ class Browser:
         data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
         path.write_bytes(base64.b64decode(data))
 
-    def printed(self, path: Path) -> None:
-        """Save the printed page, as PDF on A4."""
-        data = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)["data"]
-        path.write_bytes(base64.b64decode(data))
-
 
 @contextmanager
 def browser() -> Iterator[Browser]:

@@ -26,8 +26,6 @@ while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
 printf '#!/bin/bash\\necho "{mpi}"\\n' >"$out"
 chmod +x "$out"
 """
-# Stands for a module command: each module brings an mpicc that is on nobody's PATH before.
-MODULES = 'module() {{ PATH="{folder}/$2:$PATH"; }}\n'
 CAMPAIGN = """\
 campaign: builds
 repeats: 1
@@ -42,7 +40,6 @@ matrix: [{{host_groups: [one, two], placements: SHM, benchmarks: tree_gather}}]
 class Systems:
     def __init__(self, project: ProjectCopy) -> None:
         self.project, self.folder = project, project.folder
-        (self.folder / "modules.sh").write_text(MODULES.format(folder=self.folder))
 
     def wrapper(self, mpi: str, place: str) -> Path:
         """An mpicc of this MPI, in this folder."""
@@ -52,9 +49,6 @@ class Systems:
         executable(path.with_name("mpiexec"), "#!/bin/sh\n")
         return path
 
-    def module(self, name: str) -> str:
-        return f"source: {self.folder}/modules.sh, modules: [{name}]"
-
     def write(self, one: str, two: str = "prefix: /none") -> None:
         (self.folder / "builds.yaml").write_text(CAMPAIGN.format(one=one, two=two))
 
@@ -63,10 +57,6 @@ class Systems:
         done = self.project.call(command, "--campaign", "builds.yaml", "--system", system)
         assert done.returncode == 0, done.stderr
         return (done.stderr if command == "build" else done.stdout).splitlines()
-
-    def scripts(self, system: str = "one") -> dict[str, str]:
-        """The texts of the job scripts (they name the programs) by their paths (they name the runs)."""
-        return {path: Path(path).read_text() for path in self.call("render", system)}
 
     def built(self) -> list[str]:
         """The compiler of the kernels in each build folder."""

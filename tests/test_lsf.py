@@ -80,9 +80,6 @@ class Site:
         thread.start()
         return thread
 
-    def scripts(self) -> list[Path]:
-        return [Path(line) for line in self.campaign("render").stdout.splitlines()]
-
     def records(self) -> list[Record]:
         return self.project.records("jobs")
 

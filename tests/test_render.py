@@ -47,28 +47,13 @@ def text_of(made: Campaign, placement: str = "SHM-1", root: Path = ROOT) -> str:
     return script_text(script_of(first(made, placement), root))
 
 
-def test_the_claim_in_full() -> None:
-    loopback = {"TCP": Placement("TCP", 1, 2, "tcp", sockets=1, loopback=True)}
+def test_a_claim_has_what_the_frozen_ones_lack_and_all_that_is_judged() -> None:
     benchmark = replace(BENCHMARK, suite="osu", program="osu_latency", arguments=("-m", "1:64"))
-    run = first(campaign(loopback, benchmark, group={"members": ("n1", "n2")}), "TCP")
+    run = first(campaign(benchmark=benchmark, group={"members": ("n1", "n2")}))
     claim = read_evidence("", claim_text(replace(run, libraries="ab cd"), ["a", "b"])).claim
-    assert {key: value for key, value in claim.items() if value != ""} == {
-        **{
-            "campaign": "c",
-            "system": "here",
-            "host_group": "blue",
-            "placement": "TCP",
-            "benchmark": "PingPong",
-        },
-        **{"suite": "osu", "repeat": "1", "identity": run.identity, "declared": canonical(run.declared)},
-        **{"scripts": "a b", "nodes": "1", "ranks": "2", "ranks_per_node": "2", "sockets": "1"},
-        **{"binding": "core", "transport": "tcp", "loopback": "yes", "interface": "lo", "mpi": "intelmpi"},
-        **{"members": "n1 n2", "evidence": "on", "program_sha256": "5" * 64, "libraries": "ab cd"},
-        **{"time_limit": "60", "largest_size": "64", "launch": "mpirun -n 2 -ppn 2", "arguments": "-m 1:64"},
-        **{"settings_files": "site", "settings": "4", "setting.I_MPI_DEBUG": "5", "setting.I_MPI_PIN": "off"},
-        **{"setting.I_MPI_FABRICS": "ofi", "setting.FI_TCP_IFACE": "lo"},
-    }
-    assert set(CLAIMS) <= claim.keys()
+    expected = {"scripts": "a b", "libraries": "ab cd", "members": "n1 n2", "largest_size": "64"}
+    assert expected.items() <= claim.items() and set(CLAIMS) <= claim.keys()
+    assert (claim["identity"], claim["declared"]) == (run.identity, canonical(run.declared))
 
 
 def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
