@@ -14,7 +14,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 from build_campaigns import MACHINE, campaign, plan, write_campaign, write_trivial
-from conftest import ProjectCopy
+from conftest import ProjectCopy, succeeded
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.expectation import UNTIL_KNOWN
