@@ -22,7 +22,7 @@ from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.kernels.draw import level_charts
 from mpicampaign.report.questions import answers
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.document import Box, Grid, Paragraph
+from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
@@ -89,12 +89,10 @@ def test_one_placement_for_each_number_of_ranks() -> None:
     ]
 
 
-def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() -> None:
+def test_a_single_number_of_ranks_has_a_table_alone() -> None:
     records = of_place("FULL", 4)
     assert not charts(records)
     nodes = gather_nodes(compare(records), View())
-    said = [node.text for node in nodes if isinstance(node, Paragraph)]
-    assert str(said[-1]).startswith("Not drawn: all gathers had 4 ranks. Add placements")
     (grid,) = (node for node in nodes if isinstance(node, Grid))
     assert [line[0] for line in grid.lines] == [
         "IMB Gather",
@@ -103,8 +101,6 @@ def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() ->
         "tree_gather (tree max-inter)",
         "tree_gather (tree min-inter)",
     ]
-    several = gather_nodes(compare(records + of_place("SHM", 2)), View())
-    assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
 
 
 TREES = ("natural", "random")

@@ -22,12 +22,12 @@ from mpicampaign.collect.unchanged_files import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
+from mpicampaign.questions.machine.say_tables import machine_files
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.questions.races.write_settings import write_settings
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.filter import check_attribute
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
-from mpicampaign.report.questions import files_of_questions
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import HISTORY, write_report
 from mpicampaign.show.view import DEFAULT, View, view_of
@@ -176,7 +176,7 @@ def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, tit
     write_whole(folder / "comparison.txt", to_terminal(comparison, view, terminal_width()))
     write_whole(folder / "comparison.csv", to_csv(comparison, view))
     write_whole(folder / "comparison.md", to_markdown(comparison, view))
-    for name, text in files_of_questions(comparison).items():
+    for name, text in machine_files(comparison.machines).items():
         if text:
             write_whole(folder / name, text)
         else:  # of an earlier call

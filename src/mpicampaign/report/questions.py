@@ -22,7 +22,7 @@ from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.say import gather_fold, gather_nodes
 from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
 from mpicampaign.questions.machine.draw import machine_maps
-from mpicampaign.questions.machine.say_tables import machine_files, machine_section
+from mpicampaign.questions.machine.say_tables import machine_section
 from mpicampaign.questions.public_systems.draw import public_nodes
 from mpicampaign.questions.races.say import race_answers, race_grid, race_lead, race_nodes
 from mpicampaign.questions.ranking.answer import busy_lead, leads, ranking_answers
@@ -106,11 +106,6 @@ def sections_of_page(
         *machine_section(comparison.machines, drawings),
         *scaling_section(comparison, view, drawings),
     ]
-
-
-def files_of_questions(comparison: Comparison) -> dict[str, str]:
-    """Texts of files beside the tables by their names; empty of those that there are none of."""
-    return machine_files(comparison.machines)
 
 
 # Charts

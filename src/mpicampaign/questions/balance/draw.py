@@ -52,7 +52,6 @@ NAMES = {
     TRIAD: ("STREAM triad", BANDWIDTH),
     RANDOM_ACCESS: ("RandomAccess", UPDATE_RATE),
 }
-MARKS = "stroke: interval of the median"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,7 @@ def _bar_chart(drawing: PaperChart, text: str, columns: Sequence[model.BarColumn
         medians = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
         lines.append(f"{member.name}: {', '.join(medians)}")
     texts = drawing.texts(text, "; ".join(lines))
-    return model.BarChart(*texts, drawing.members, tuple(columns), MARKS, folded=True)
+    return model.BarChart(*texts, drawing.members, tuple(columns), folded=True)
 
 
 # Scatter: accumulated values over HPL, and what they are for each operation
@@ -262,7 +261,7 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
         values = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in summaries if s]
         lines.append(f"{member.name}: {', '.join(values)}")
     texts = drawing.texts(text, "; ".join(lines))
-    return model.ScatterChart(*texts, drawing.members, tuple(panels), MARKS, folded=True)
+    return model.ScatterChart(*texts, drawing.members, tuple(panels), folded=True)
 
 
 def _panel(drawing: PaperChart, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:

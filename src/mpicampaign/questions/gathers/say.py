@@ -1,4 +1,4 @@
-"""Gathers side by side: their table, and what a drawing against cores in use lacks."""
+"""Gathers side by side: their table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ def gather_nodes(comparison: Comparison, view: View) -> list[Heading | Paragraph
     for of_place in tables:
         nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
         nodes += [_grid(of_place, view)]
-        nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []
     return nodes
 
 
@@ -58,16 +57,6 @@ def placements_text(comparable: Gathers) -> str:
 def gather_name(gather: Gather) -> str:
     """The name; with what its time is where that is not the slowest rank's."""
     return visible(gather.name) + (" (mean over ranks)" if gather.mean_time else "")
-
-
-def _missing(comparable: Gathers) -> str:
-    """What a drawing lacks; empty where it is drawn."""
-    if len(comparable.ranks) > 1:
-        return ""
-    return (
-        f"Not drawn: all gathers had {comparable.ranks[0]} ranks. Add placements of this host group "
-        "with other numbers of ranks on as many nodes."
-    )
 
 
 def _grid(comparable: Gathers, view: View) -> Grid:

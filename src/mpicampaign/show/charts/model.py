@@ -289,11 +289,10 @@ class ScatterPanel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScatterChart(Captioned):
-    """Panels with the same members, two side by side; ``key``: what the marks mean."""
+    """Panels with the same members, two side by side."""
 
     members: tuple[SystemResult, ...]
     panels: tuple[ScatterPanel, ...]
-    key: str
 
 
 class BarSeries(NamedTuple):
@@ -314,11 +313,10 @@ class BarColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BarChart(Captioned):
-    """A line for each member and several columns of bars; ``key``: what the marks mean."""
+    """A line for each member and several columns of bars."""
 
     members: tuple[SystemResult, ...]
     columns: tuple[BarColumn, ...]
-    key: str
 
 
 Chart = CurveChart | DotChart | CoreMap | NodeMap | LevelChart | ScatterChart | BarChart

@@ -12,6 +12,7 @@ from mpicampaign.show.charts.model import Axis, CurveChart, CurvePanel
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
 from mpicampaign.show.figures.page import WIDTH, Area, Page, Point, spread, widest
 
+INTERVALS = "stroke: interval of the median"  # a key
 _LABEL = 7.5
 _SIZE = 8.0  # of labels of legends
 _END_GAP = 0.125  # inches between names at the ends of lines

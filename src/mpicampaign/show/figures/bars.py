@@ -15,7 +15,7 @@ from mpicampaign.show.charts.model import (
     SystemResult,
     TreeLevel,
 )
-from mpicampaign.show.figures.axes import Legend, Panel
+from mpicampaign.show.figures.axes import INTERVALS, Legend, Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, broken, widest
 
 _BAR = 0.06  # inches a bar
@@ -37,7 +37,7 @@ def draw_bars(chart: BarChart) -> Page:
     heads = [_head(column, width) for column in chart.columns]
     inner = pitch * len(chart.members)
     page = Page(_FOOT + inner + max(map(len, heads)) * _HEAD + 0.08, chart.title)
-    page.key(chart.key)
+    page.key(INTERVALS)
     lines = [_FOOT + inner - (place + 0.5) * pitch for place in range(len(chart.members))]
     _name_lines(page, chart.members, lines, left, pitch)
     for place, (column, head) in enumerate(zip(chart.columns, heads, strict=True)):

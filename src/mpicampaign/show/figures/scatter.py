@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.charts.model import ScatterChart, ScatterPanel, ScatterPoint, SystemResult
-from mpicampaign.show.figures.axes import Panel, panel_grid
+from mpicampaign.show.figures.axes import INTERVALS, Panel, panel_grid
 from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, widest
 
 _HEIGHT, _LOWER = 2.3, 1.8  # inches a panel; where there are more than four
@@ -28,7 +28,7 @@ def draw_scatter(chart: ScatterChart) -> Page:
         panel = _panel(page, place, part, lowest=grid.lowest(number))
         _draw_points(panel, chart.members, part.points)
     _draw_key(page, chart.members, below - 0.1, down)
-    page.key(chart.key)
+    page.key(INTERVALS)
     return page
 
 
