@@ -276,16 +276,30 @@ QUOTES = {
     "b.rst": f"Text::\n\n{textwrap.indent(BARRIER, '    ')}\n.. code-block:: console\n   :linenos:\n\n"
     f"   $ srun osu_barrier\n{textwrap.indent(BARRIER, '   ')}\nThe end.\n",
     "c.md": "```\nno output\n```\n",
+    "d.md": f"```\n{osu_latency()}```\n\n```\n{osu_latency()}```\n",
+    "e.md": f"```\n{osu_latency(2)}```\n",
+    "f.md": f"```\n{DOCUMENTS['mail.txt']}```\n",
 }
 
 
 def test_quoted_outputs_are_taken_on_request_and_marked(tmp_path: Path) -> None:
-    account = take(tmp_path, QUOTES, NIGHTS)
-    assert set(refusals(account)) == set(QUOTES) and not account.labels
+    account = take(tmp_path, QUOTES | {"raw.out": osu_latency(2)}, NIGHTS)
+    assert set(refusals(account)) == set(QUOTES) and len(account.labels) == 1
     account = import_folders([tmp_path / "raw"], load_map(tmp_path / "map.yaml"), tmp_path / "results", True)
-    assert refusals(account).keys() == {"c.md"} and len(account.labels) == 4
-    quoted = collect_imports(tmp_path / "results")
-    assert sorted(record.metadata["quoted"] for record in quoted) == ["a.md", "a.md", "b.rst", "b.rst"]
+    assert [entry.reason[:29] for entry in account.of_role("refused")] == [
+        "a document without an output ",
+        f"same content as {tmp_path.name}"[:29],
+        f"same content as {tmp_path.name}"[:29],
+        "the document quotes only a pa",
+    ]
+    quoted = [record for record in collect_imports(tmp_path / "results") if "quoted" in record.metadata]
+    assert sorted(record.metadata["quoted"] for record in quoted) == [
+        "a.md",
+        "a.md",
+        "b.rst",
+        "b.rst",
+        "d.md",
+    ]
     assert {record.verdict for record in quoted} == {UNVERIFIED}
     notes = [note_text(note) for note in compare(quoted).tables[0].rows[0].notes]
     assert sum(note.startswith("quoted in a document: ") for note in notes) == 2

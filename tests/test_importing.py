@@ -68,12 +68,12 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
     folder = tmp_path / "raw"
     folder.mkdir()
     for number in (1, 2, 3):
-        (folder / f"barrier_{number}.out").write_text(imb())
+        (folder / f"equal_{number}.out").write_text(BARRIER)
     loops = [f"Start run {number} of 3\n{imb(second=number)}End run {number} of 3\n" for number in (1, 2, 3)]
     (folder / "loop.log").write_text("".join(loops))
     account = take(tmp_path, folder, text=draft_map([folder], "raw"))
     runs = [(label.placement, label.repeat) for label in account.labels]
-    assert sorted(runs) == [(name, number) for name in ("barrier", "loop") for number in (1, 2, 3)]
+    assert sorted(runs) == [(name, number) for name in ("equal", "loop") for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,7 @@ def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
 
 
 BARRIER = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             2.41\n"
+LATENCY = osu_table("MPI Latency", "Latency (us)", [(2**size, 1.5 + size) for size in range(23)])
 
 
 @pytest.mark.parametrize(
@@ -158,6 +159,9 @@ BARRIER = "# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)\n             
         ("out.txt TCP/out.txt", 1),
         ("out.txt out.txt~ out_old.txt", 1),
         ("slurm-12.out result_job12.txt", 1),
+        ("dated1.out dated2.out", 1),  # IMB's and HPL's start to the second
+        ("table.out table.log", 1),  # of tee
+        ("table_run1.out table_run2.out", 2),
     ],
 )
 def test_equal_values_are_copies_where_name_or_job_is_the_same(tmp_path: Path, names: str, runs: int) -> None:
@@ -165,7 +169,7 @@ def test_equal_values_are_copies_where_name_or_job_is_the_same(tmp_path: Path, n
     for name in names.split():
         path = tmp_path / "raw" / "TCP" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(BARRIER)
+        path.write_text(imb() if "dated" in name else LATENCY if "table" in name else BARRIER)
     rules = MAP.replace("[A-Z]+)[^/]*/[^/]*$", "TCP|SHM)/(?!.*(TCP|SHM)/)")
     account = take(tmp_path, tmp_path / "raw", text=rules)
     assert len(account.labels) == len(collect_imports(tmp_path / "results")) == runs

@@ -57,15 +57,16 @@ def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:
     lines = f"\n{text}"
     left_out = _LEFT_OUT.search(lines) and _LEFT_OUT.search(lines, len(above_banner(text)))
     like = left_out or _NOTES.fullmatch(name) or _MARKUP.search(lines)
-    return bool(like) and not abort_in(text) and not any(map(_is_whole, outputs))
+    return bool(like) and not abort_in(text) and all(map(fault_of, outputs))
 
 
-def _is_whole(output: Part) -> bool:
+def fault_of(output: Part) -> str:
+    """Why an output cannot be read; empty where it can."""
     try:
         parse(output.suite, output.to_parse)
-    except OutputError:
-        return False
-    return True
+    except OutputError as error:
+        return str(error)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from mpicampaign.imports.files import (
     OUTPUT,
     Companions,
     ImportSource,
+    fault_of,
     find_sources,
     folder_of,
     is_excerpt,
@@ -37,7 +38,7 @@ from mpicampaign.imports.files import (
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
 from mpicampaign.imports.map_file import ImportMap
-from mpicampaign.imports.quotes import with_quotes
+from mpicampaign.imports.quotes import quoting_document, with_quotes
 from mpicampaign.imports.reading import OutputsOfFile, content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
 
@@ -209,4 +210,7 @@ def _why_refused(path: str, read: OutputsOfFile) -> str:
         return read.why
     if not read.cut[0].suite and ("suite" not in read.facts[0] or read.text.startswith(SCRIPT_BEGIN)):
         return why_no_output(read.text, read.stderr)
-    return EXCERPT if is_excerpt(name_of(path), read.text, read.cut) else ""
+    if not is_excerpt(name_of(path), read.text, read.cut):
+        return ""
+    quoted = f"the document quotes only a part of it ({fault_of(read.cut[0])}): import the output file itself"
+    return quoted if quoting_document(path) else EXCERPT

@@ -160,9 +160,10 @@ def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | Non
     _number([entry for entry in entries if entry.label])
 
 
-def _first_of_equal(entry: Entry) -> tuple[bool, bool, bool, tuple[str, int]]:
-    """A sort key: of equal outputs, one that has labels counts, and whose job is known, and no backup."""
-    return entry.label is None, not entry.job, original_name(entry.path) != name_of(entry.path), entry.order
+def _first_of_equal(entry: Entry) -> tuple[bool, bool, bool, bool, tuple[str, int]]:
+    """A sort key: of equal outputs, one counts that has labels, is no quote, whose job is known, no backup."""
+    is_backup = original_name(entry.path) != name_of(entry.path)
+    return entry.label is None, "quoted" in entry.facts, not entry.job, is_backup, entry.order
 
 
 def _number(entries: Sequence[Entry]) -> None:

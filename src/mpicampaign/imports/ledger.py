@@ -13,7 +13,7 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import same_text, write_whole
 from mpicampaign.base.records import plain_fields
 from mpicampaign.imports.facts import time_in_name
-from mpicampaign.imports.files import OUTPUT, folder_of, name_of, original_name, role_of
+from mpicampaign.imports.files import OUTPUT, folder_of, name_of, original_name, role_of, stem_of
 
 FORMAT, VERSION = "mpicampaign-import", 4
 LEDGER, MAP, FILES = "ledger.jsonl", "map.yaml", "files"
@@ -160,8 +160,9 @@ def _is_copy(entry: Entry, run: Entry) -> bool:
     """Whether an output with the content of a run is that run again.
 
     A single value is often equal by chance; a start to the second never is, nor a long output in a log and
-    beside it. So another job is another run, and so is another number in a name of the same folder, a short
-    output elsewhere in a folder of another number or of another case, and what has nothing else in common.
+    beside it. So another job is another run; so is, without a start, another number in a name of the same
+    folder, a short output elsewhere in a folder of another number or of another case, and what has nothing
+    else in common.
     """
     if entry.job and run.job and entry.job != run.job:
         return False
@@ -170,10 +171,14 @@ def _is_copy(entry: Entry, run: Entry) -> bool:
     same_job = entry.job == run.job != ""
     other_name = name_of(entry.path) != name_of(run.path)
     numbered = entry.path != run.path and len({re.sub("[0-9]+", "0", path) for path in paths}) == 1
-    lines = entry.facts.get("lines") or run.facts.get("lines")
-    if other_name and not lines and folder_of(entry.path) == folder_of(run.path):
-        return not numbered and (dated or same_job or len(set(map(original_name, paths))) == 1)
-    if dated or not (entry.is_short or run.is_short):
+    is_long = not (entry.is_short or run.is_short)
+    is_file = not any(fact in of.facts for of in (entry, run) for fact in ("lines", "quoted"))
+    if dated:
+        return True
+    if other_name and is_file and folder_of(entry.path) == folder_of(run.path):
+        names = map(stem_of, paths) if is_long else map(original_name, paths)
+        return not numbered and (same_job or len(set(names)) == 1)
+    if is_long:
         return True
     same_case = not (entry.label and run.label) or entry.label.case == run.label.case
     return not numbered and (same_job or (same_case and not other_name))

@@ -21,18 +21,26 @@ _RST = re.compile(
 )
 _BLOCKS = {"md": _MARKDOWN, "markdown": _MARKDOWN, "rst": _RST}
 _QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.M)
+_NONE = (
+    "a document without an output in a fenced block that is closed (.md) or a literal block (.rst): "
+    "import the output file itself"
+)
 _PATH = re.compile(r"(?:.*/)?(?P<document>[^/]+)/quoted-[0-9]+-[0-9]+\.txt")
 
 
 def with_quotes(sources: Sequence[ImportSource]) -> list[ImportSource]:
     """The sources, documents among them replaced by the blocks that hold outputs."""
-    return [part for source in sources for part in ([*_quotes(source)] or [source])]
+    return [part for source in sources for part in ([*_quotes(source)] or [_without_quotes(source)])]
 
 
 def quoting_document(path: str) -> str:
     """The name of the document that quotes an output; empty for a file of its own."""
     match = _PATH.fullmatch(path)
     return match["document"] if match and is_document(match["document"]) else ""
+
+
+def _without_quotes(source: ImportSource) -> ImportSource:
+    return replace(source, refused=_NONE) if source.refused == EXCERPT else source
 
 
 def _quotes(source: ImportSource) -> Iterator[ImportSource]:
