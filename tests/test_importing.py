@@ -116,6 +116,13 @@ def test_a_draft_tells_outputs_of_a_file_apart_by_the_line_above(tmp_path: Path)
     pairs = {"n1-n2": 2, "n1-n3": 1, "n2-n3": 1}
     assert cases == {(pair, program): runs for pair, runs in pairs.items() for program in programs}
     assert text.count("- when:") == 1
+    looped = "".join(
+        f"Transport: {name}\n{osu_table('MPI Latency', 'Latency (us)', [(8, 1.5)])}barrier\n{BARRIER}"
+        for name in ("tcp", "shm", "tcp")
+    )
+    text = draft_map([write(tmp_path, pairs__log=looped)], "raw")
+    account = import_folders([tmp_path / "raw"], chosen(tmp_path, text), tmp_path / "looped")
+    assert Counter(label.placement for label in account.labels) == {"tcp": 4, "shm": 2}
 
 
 def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(

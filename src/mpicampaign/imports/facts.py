@@ -7,10 +7,11 @@ follows a name from the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mpicampaign.base.errors import UnreadableError
+from mpicampaign.base.grouping import grouped
 from mpicampaign.imports.files import name_of, stem_of
 from mpicampaign.imports.job_number import job_in_name, job_in_text
 from mpicampaign.imports.job_script import (
@@ -65,7 +66,8 @@ FACTS = {
     "quoted": "the document that quotes the output",
     "lines": "the lines of an output, if its file has several, such as 12-40",
     "above": "what was printed between this output and the one before (the last 1000 characters)",
-    "heading": "the lines with words in it; if there are none, those above the output before",
+    "heading": "the lines with words in it, below those that tell outputs of another benchmark apart; "
+    "if there are none, those above the output before",
 }
 FAMILIES = {
     "directive": "an option of the scheduler's directives, without dashes, under each of its names",
@@ -135,11 +137,29 @@ def facts_of_outputs(
         return [read_facts(path, text, script, stderr)]
     file = _file(path, text.replace("\r\n", "\n"), script)
     _check_one_after_another(cut)
-    heading, facts = "", []
-    for part in cut:
-        heading = _heading(part) or heading
-        facts.append(_facts_of_part(file, part) | ({"heading": heading} if heading else {}))
+    facts = [_facts_of_part(file, part) for part in cut]
+    for of_output, heading in zip(facts, [*_headings(cut, facts)], strict=True):
+        of_output |= {"heading": heading} if heading else {}
     return facts
+
+
+def _headings(cut: Sequence[Part], facts: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Of each output: its lines, below those in force that differ between outputs of another benchmark."""
+    benchmarks = [of_output.get("benchmark") for of_output in facts]
+    lines = [*zip(benchmarks, map(_heading, cut), strict=True)]
+    alike = grouped((line for line in lines if line[1]), lambda line: line[0]).items()
+    telling = {benchmark for benchmark, of in alike if differ([heading for _, heading in of])}
+    section = heading = ""
+    for benchmark, own in lines:
+        section = own if own and benchmark in telling else section
+        heading = "\n".join(dict.fromkeys(filter(None, (section, own)))) if own else heading
+        yield heading
+
+
+def differ(headings: Sequence[str]) -> bool:
+    """Whether the lines above outputs tell them apart; those above the first may be of the file."""
+    first, *others = headings
+    return len({*others}) > 1 or (len(others) == 1 and first != others[0])
 
 
 def _heading(part: Part) -> str:

@@ -161,7 +161,7 @@ def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | Non
 
 
 def _first_of_equal(entry: Entry) -> tuple[bool, bool, bool, bool, tuple[str, int]]:
-    """A sort key: of equal outputs, one counts that has labels, is no quote, whose job is known, no backup."""
+    """A sort key: of equal outputs one with labels counts, no quote, of a known job, no backup."""
     is_backup = original_name(entry.path) != name_of(entry.path)
     return entry.label is None, "quoted" in entry.facts, not entry.job, is_backup, entry.order
 

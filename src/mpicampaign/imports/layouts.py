@@ -9,6 +9,7 @@ from itertools import accumulate
 from os.path import commonpath
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.imports.facts import differ
 from mpicampaign.imports.files import folder_of, name_of
 
 Facts = Mapping[str, str]
@@ -86,8 +87,7 @@ def cases_of(outputs: Sequence[Facts]) -> list[Case]:
     marked = _without_counts(outputs, [path[top:] for path in paths])
     cases = [Case(facts, _pieces(path), of) for facts, path, of in zip(outputs, marked, spelt, strict=True)]
     for alike in grouped(cases, lambda case: (case.facts["path"], case.benchmark)).values():
-        first, *others = [case.facts.get("heading", "") for case in alike]
-        if others and (len({*others}) > 1 or (len(others) == 1 and first != others[0])):
+        if differ([case.facts.get("heading", "") for case in alike]):
             _tell_apart(alike)
     _add_telling(cases)
     return cases
