@@ -172,8 +172,10 @@ def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixtu
     status, out, _ = called(capsys, "check", "mine.yaml", "--json")
     data = json.loads(out)
     assert (status, data["status"], data["campaign"], data["systems"]) == (0, 0, "mine", ["here"])
-    data = json.loads(called(capsys, "plan", "mine.yaml", "--json", "--placement", "shm-1")[1])
-    assert data["selection"] == {"placement": ["shm-1"]}
+    data = json.loads(called(capsys, "plan", "mine.yaml", "--json", "--placement", "SHM-1")[1])
+    assert data["selection"] == {"placement": ["SHM-1"]}
+    status, _, err = called(capsys, "run", "mine.yaml", "--placement", "shm-1")
+    assert status == 2 and "did you mean 'SHM-1'?" in err
     assert [case["placement"] for case in data["cases"]] == ["SHM-1"]
     assert [run["repeat"] for run in data["runs"]] == [1, 2]
     assert {run["has_result"] for run in data["runs"]} == {False}

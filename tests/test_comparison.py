@@ -284,8 +284,9 @@ def test_two_folders_and_two_dates(
     assert f"mpicampaign compare {name_of(0)} campaign.yaml" in said
     assert main(["compare", "2025-01-01", "2026-02-28"]) == 2
     assert f"known: series {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
-    assert main(["compare", "nosuch", "2026-02-28"]) == 2
-    assert "no such file or campaign, and no date or series" in capsys.readouterr().err
+    for nothing in ("nosuch", "2026-13-45"):
+        assert main(["compare", nothing, "2026-02-28"]) == 2
+        assert "no such file or campaign, and no date or series" in capsys.readouterr().err
 
 
 DEFINITION = """\

@@ -121,11 +121,16 @@ def test_columns_are_numpy_arrays_with_gaps_and_mistakes_are_explained(
         mpicampaign.load(of_records / "none")
 
 
-def test_a_folder_a_campaign_file_and_a_bundle_are_the_same(folder: Path, tmp_path: Path) -> None:
+def test_a_folder_a_campaign_file_a_bundle_and_a_name_are_the_same(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundle, file = tmp_path / "frozen-libraries.tar.gz", folder.parents[1] / "campaign.yaml"
     file.write_bytes((PROJECT / "tests/frozen/libraries/campaign.yaml").read_bytes())
     assert main(["bundle", "--results", str(folder), "-o", str(bundle)]) == 0
-    first, *others = map(mpicampaign.load, (folder, str(file), bundle))
+    monkeypatch.chdir(file.parent)
+    first, *others = map(mpicampaign.load, (folder, str(file), bundle, folder.name))
+    with pytest.raises(UserError, match=f"did you mean '{folder.name}'"):
+        mpicampaign.load(folder.name[:-1])
     for other in others:
         assert other.campaign == first.campaign == "frozen-libraries"
         for name in ("value", "counts", "hosts", "date"):

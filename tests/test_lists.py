@@ -91,7 +91,7 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     for part in ("#SBATCH --nodes=4", "UCX_TLS='x$(id)'", "-x B", "--max-size 2MiB --min-size 8"):
         assert part in script, script
     assert "claim placement=X\n" in claim_text(script_of(last), [])
-    assert RunSelection(("X",), ("b",)).takes_case(last.case)
+    assert RunSelection(("X",), ("B",)).takes_case(last.case)
     assert not RunSelection(("X nodes=2",)).takes_case(last.case)
     again = plan_from(json.loads(plan_json(plan)))
     assert [each.kept for each in again.cases] == [each.kept for each in plan.cases]

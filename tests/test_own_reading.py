@@ -147,6 +147,7 @@ def test_the_curves_of_a_history_are_joined(site: Site) -> None:
             ["steps: not a value", "line 3: steps is '5112.4 steps', not a number"],
             1,
         ),
+        (("([0-9.]+) steps per second", "([0-9]+)"), ["line 3: steps: '5112' is only a part of '5112.4'"], 1),
         (("^done", "^dune"), ["whole: no line matches '^dune$'"], 1),
         (("^ERROR", "^WARN"), ["refused: line 4 matches '^WARN'"], 1),
     ],

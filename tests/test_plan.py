@@ -203,7 +203,7 @@ def test_new_runs_of_both_are_numbered_on_and_due_in_rows_until_they_are_made(pr
     for run in later.pending[:3]:
         write_result(run)
     assert due(prepared_of(project)) == asked[3:]
-    assert due(again(project, "ONE", "two")) == asked[3:], "the same command goes on with what it asked for"
+    assert due(again(project, "one", "two")) == asked[3:], "the same command goes on with what it asked for"
     assert len(read_requests(later.folder)) == 1
     for run in later.pending:
         write_result(run)

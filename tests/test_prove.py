@@ -208,7 +208,12 @@ def test_text_data_and_exit_status_agree(
 WITH_VARIABLE = ONE.replace(
     "rank 1 start.variables=0", "rank 1 start.variables=1\nrank 1 start.env.I_MPI_FABRICS=ofi"
 )
+FILE_AND_OPTION = WITH_VARIABLE.replace("mpirun", "mpirun -genv I_MPI_FABRICS ofi") + "".join(
+    f"rank 0 end.settings{line}\n"
+    for line in ("_files=1", ".0.user=~/mpi.conf", ".0.count=1", ".0.line.1=I_MPI_FABRICS=shm")
+)
 DOUBTS = {
+    "file and option": (FILE_AND_OPTION, "none"),
     "traced": (
         ONE + "rank 1 start.attributes=scheduler=other tracer=none\n"
         "rank 1 end.attributes=scheduler=idle tracer=gdb huge_pages=0\n",

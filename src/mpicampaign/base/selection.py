@@ -14,7 +14,7 @@ _SPAN = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class RunSelection:
-    """Names of runs, in any letter case; where a field is empty, all are selected.
+    """Names of runs; where a field is empty, all are selected.
 
     A host group is named alone or as SYSTEM/HOST_GROUP, with or without one of several MPI libraries; a
     placement or benchmark with a list as a whole or with a value. ``repeats``: spans, both ends included.
@@ -51,10 +51,7 @@ class RunSelection:
 
     def takes_case(self, case: Case) -> bool:
         """Whether the runs of a case are selected, apart from their repeats."""
-        return all(
-            not wanted or any(_same(name, case_name) for name in wanted for case_name in names(case))
-            for wanted, names in self._names()
-        )
+        return all(not wanted or not {*wanted}.isdisjoint(names(case)) for wanted, names in self._names())
 
     def check(self, runs: Iterable[tuple[Case, int]], file: str = "") -> None:
         """Refuse names and repeats that no run has, and a selection of no run.
@@ -174,17 +171,13 @@ def _listed(value: object) -> tuple[str, ...]:
     return tuple(map(str, values))
 
 
-def _same(name: str, other: str) -> bool:
-    return name.casefold() == other.casefold()
-
-
 def _unknown(option: str, wanted: Iterable[str], known: Iterable[str]) -> list[Problem]:
     names = dict.fromkeys(known)
     short = [name for name in names if "/" not in name] or list(names)
     return [
         Problem("unknown name", key=option, value=_printable(name), hint=did_you_mean(name, short))
         for name in wanted
-        if not any(_same(name, known_name) for known_name in names)
+        if name not in names
     ]
 
 

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from mpicampaign.base import places
@@ -29,7 +30,7 @@ from mpicampaign.questions.two_sides.find import Side, TwoSides
 from mpicampaign.questions.two_sides.say import NO_PAST, Past
 from mpicampaign.run.conditions import prepare_with_results
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}Z)?)?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}Z)?)?", re.ASCII)
 _MOST_NAMED = 5  # folders or definitions in a message
 
 
@@ -159,7 +160,7 @@ def _defined_before(folder: Path, earlier: Sequence[EarlierRuns], last: str = ""
 
 def _then(text: str, campaign: str) -> Source:
     """The series of a name, or the last one that had begun by a day or time (UTC), or definitions then."""
-    if not (_DATE.fullmatch(text) or is_name(text)):
+    if not (_is_date(text) or is_name(text)):
         hint = (
             f"give a campaign file, a folder, a bundle, a date such as 2026-11-20, or a series; {_folders()}"
         )
@@ -168,7 +169,7 @@ def _then(text: str, campaign: str) -> Source:
     now = read_series(folder).name
     names = [*_store(folder).names(), *([now] if is_name(now) else [])]
     stamp = re.sub("[-:]", "", text)
-    begun = [name for name in names if _DATE.fullmatch(text) and name[: len(stamp)] <= stamp]
+    begun = [name for name in names if _is_date(text) and name[: len(stamp)] <= stamp]
     chosen = text if text in names else max(begun, default="")
     if chosen:
         return _of_series(folder, chosen, text)
@@ -177,6 +178,14 @@ def _then(text: str, campaign: str) -> Source:
     if then := _defined_before(folder, earlier, text):
         return then
     raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=_known(folder)))
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is a day or time in one of our forms, and of the calendar."""
+    try:
+        return bool(_DATE.fullmatch(text) and datetime.fromisoformat(text.removesuffix("Z")))
+    except ValueError:
+        return False
 
 
 def _of_series(folder: Path, series: str, name: str) -> Source:

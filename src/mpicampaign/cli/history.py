@@ -118,14 +118,14 @@ def unknown_names(keys: Sequence[CurveKey], options: argparse.Namespace) -> list
         for name, of in _FILTERS.items()
         for known in [sorted({known_name for key in keys for known_name in of(key)})]
         for value in getattr(options, name)
-        if value.casefold() not in map(str.casefold, known)
+        if value not in known
     ]
 
 
 def is_chosen(key: CurveKey, options: argparse.Namespace) -> bool:
     """Whether the options name a curve; all where they name none."""
-    wanted = {of: {value.casefold() for value in getattr(options, name)} for name, of in _FILTERS.items()}
-    return all(not names or names.intersection(map(str.casefold, of(key))) for of, names in wanted.items())
+    wanted = {of: {*getattr(options, name)} for name, of in _FILTERS.items()}
+    return all(not names or names.intersection(of(key)) for of, names in wanted.items())
 
 
 def _day(text: str | None, problems: list[Problem]) -> str:

@@ -107,6 +107,7 @@ def _judge(options: argparse.Namespace) -> int:
     from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.cli.tables import check_target
+    from mpicampaign.jobs.prepare import check_campaign_file
     from mpicampaign.questions.limits.find import FAILED, UNDECIDED
     from mpicampaign.questions.limits.say import contract_lines
 
@@ -117,6 +118,7 @@ def _judge(options: argparse.Namespace) -> int:
         raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
     check_limits(campaign)
     folder, form = results_folder() / campaign.name, options.format or _TEXT
+    check_campaign_file(campaign, folder)
     check_target(options.output, folder, form, _ENDINGS.get(form, ".txt"))
     judgements = judge_folder(folder, campaign)
     if not judgements:

@@ -40,7 +40,7 @@ def launch_findings(evidence: Evidence) -> list[Finding]:
         *_arguments(evidence),
         *_variables_of_script(evidence, declared),
         *_variables_of_ranks(evidence, declared),
-        *settings_file_findings(evidence, _claimed(evidence, declared)),
+        *settings_file_findings(evidence, _by_options(evidence) | _claimed(evidence, declared)),
         *_preloads(evidence, declared),
         *_clocks(evidence),
     ]
@@ -50,7 +50,7 @@ def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
     """Preloaded libraries, clocks, variables and settings files of a command that no job script started."""
     yield from _preloads(evidence, {})
     yield from _clocks(evidence)
-    for file in settings_file_findings(evidence, below(evidence.job, "env.")):
+    for file in settings_file_findings(evidence, below(evidence.job, "env.") | _by_options(evidence)):
         yield replace(file, outcome=SUPPORTS if file.outcome == SUPPORTS else LACKS)
     for rank, seen in sorted(evidence.ranks.items()):
         for name, value in below(seen, "start.env.").items():
@@ -164,6 +164,12 @@ def _is_option(evidence: Evidence, name: str) -> bool:
     given = evidence.claim.get("launch", ""), evidence.job.get("launcher_arguments", "")
     tokens = re.split(r"[\s=\\\"']+", " ".join(given))  # a word may be quoted, as in bash -c "mpirun …"
     return name in tokens or ("_MCA_" in name and name.partition("_MCA_")[2] in tokens)
+
+
+def _by_options(evidence: Evidence) -> dict[str, str]:
+    """The variables that options of the launcher gave the ranks."""
+    given = (below(seen, "start.env.") for seen in evidence.ranks.values())
+    return {name: value for of in given for name, value in of.items() if _is_option(evidence, name)}
 
 
 def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.errors import Problem, UserError, did_you_mean, suggestion
 from mpicampaign.base.places import results_folder, work_beside
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import Record
@@ -170,16 +170,19 @@ def load(place: str | os.PathLike[str]) -> CampaignResults:
 
     Parameters
     ----------
-    place : a folder results/CAMPAIGN (as of its last report), a campaign file, a bundle, or a file of records
+    place : a folder results/CAMPAIGN (as of its last report), its name, a campaign file, a bundle, or a
+        file of records
 
     Raises
     ------
     UserError
         where there are no results, or a file is damaged; the message says what to do.
     """
-    path = Path(place)
+    named = results_folder() / place
+    path = named if named.is_dir() and not Path(place).exists() else Path(place)
     if not path.exists():
-        hint = "give a folder results/CAMPAIGN, a campaign file or a bundle"
+        there = {folder.name for folder in results_folder().glob("*/")}
+        hint = suggestion(str(place), there) or "give a folder results/CAMPAIGN, a campaign file or a bundle"
         raise UserError(Problem("no such file or folder", printable(str(place)), hint=hint))
     if path.suffix in (".yaml", ".yml"):
         work_beside(path)

@@ -210,9 +210,8 @@ def prepare(
     units = units_of(campaign, chosen, here)
     plan = replace(plan_of(campaign, chosen, units, here), campaign_file=file)
     check_cap(plan, campaign)
-    prepared = Prepared(campaign, plan, folder.parent, units=units, so_far=here)
-    _check_campaign_file(prepared)
-    return prepared
+    check_campaign_file(campaign, folder)
+    return Prepared(campaign, plan, folder.parent, units=units, so_far=here)
 
 
 def check_caps(campaign: Campaign) -> None:
@@ -252,19 +251,25 @@ def check_runs(prepared: Prepared) -> None:
             raise UserError(Problem(message, prepared.campaign.file, hint=hint))
 
 
-def _check_campaign_file(prepared: Prepared) -> None:
-    """Refuse a second campaign file with the name, and so the results folder, of another one."""
-    name = campaign_file_in(prepared.folder / FILE)
+def check_campaign_file(campaign: Campaign, folder: Path) -> None:
+    """Refuse a second campaign file with the name, and so the results folder, of another one.
+
+    Raises
+    ------
+    UserError
+        naming the file whose results are in ``folder``.
+    """
+    name = campaign_file_in(folder / FILE)
     if name is None:
         return
-    first, this = prepared.folder / name, Path(prepared.campaign.file)
+    first, this = folder / name, Path(campaign.file)
     try:
         if first.samefile(this) or first.read_bytes() == this.read_bytes():
             return
         theirs = load_campaign(first).name
     except (OSError, UserError):
         return  # moved or renamed since
-    if theirs == prepared.campaign.name:
+    if theirs == campaign.name:
         message = (
             f"results/{theirs} holds the results of another campaign file of this name: {first.resolve()}"
         )

@@ -62,13 +62,12 @@ def _blocks(comparison: Comparison, kept: Sequence[Table]) -> tuple[InBlocks, ..
 
 
 def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Problem]:
-    """One problem for each unknown name; letter case does not matter."""
-    folded = {name.casefold() for name in known}
+    """One problem for each unknown name."""
     of_runs = "; contradicted and failed runs have none" if option == "--metric" else ""
     return [
         Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known) + of_runs)
         for name in asked
-        if name.casefold() not in folded
+        if name not in known
     ]
 
 
@@ -143,5 +142,5 @@ def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
 
 
 def _chosen(own: Iterable[str], wanted: Iterable[str]) -> bool:
-    folded = {name.casefold() for name in wanted}
-    return not folded or any(name.casefold() in folded for name in own)
+    names = {*wanted}
+    return not names or not names.isdisjoint(own)

@@ -33,6 +33,10 @@ VALUE, SIZE = "value", "size"
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
 TIME_TO_SOLUTION = "time to solution"  # in what a run declares, added from its evidence (s)
 OVER_SIZES = {"over": "message size"}  # the qualifier beside metrics without sizes
+# What before or behind a group means that it is a part of a number: digits, an exponent, a sign, thousands.
+_MORE_BEFORE = re.compile(r"(?:[0-9][.,]?|[0-9.][eEdD][+-]?|(?:^|[\s=:(])[-.])$")
+_MORE_BEHIND = re.compile(r"[._]?[0-9]|[eEdD][+-]?[0-9]")
+_THOUSANDS = re.compile(r",[0-9]{3}(?![0-9])")
 
 
 class Match(NamedTuple):
@@ -159,8 +163,12 @@ def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Ma
     if not match:
         return None
     groups, named = match.groupdict(), set(match.re.groupindex.values())
-    unnamed = (match[group] for group in range(1, match.re.groups + 1) if group not in named)
-    text = (groups[VALUE] if VALUE in groups else next(unnamed)) or ""
+    unnamed = (group for group in range(1, match.re.groups + 1) if group not in named)
+    group = match.re.groupindex[VALUE] if VALUE in groups else next(unnamed)
+    for part in (group, *named):
+        if part_of := _cut_number(match, part):
+            raise UnreadError(f"line {number}: {title}: {shown(match[part])} is only a part of {part_of}")
+    text = match[group] or ""
     size = None
     if SIZE in groups:
         try:
@@ -174,6 +182,20 @@ def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Ma
     if not (math.isfinite(value) and value >= 0):
         raise UnreadError(f"line {number}: {title} is {shown(text)}: a value is finite and not negative")
     return Match(number, value * own_dimension(about["unit"], about["better"]).factor, size)
+
+
+def _cut_number(match: re.Match[str], group: int) -> str:
+    """The number of which a group has only a part, with what to do; empty where it has all."""
+    line, (start, end) = match.string, match.span(group)
+    if not re.fullmatch(r"[-+0-9.eEdD]+", line[start:end]):
+        return ""
+    cut = _MORE_BEFORE.search(line[:start]) or _MORE_BEHIND.match(line, end) or end == LONGEST_LINE
+    ends_match = end == match.end() and end - start <= 3
+    if not (cut or (ends_match and _THOUSANDS.match(line, end))):
+        return ""
+    before, behind = re.split(r"[^\w.,+-]", line[:start])[-1], re.split(r"[^\w.,+-]", line[end:])[0]
+    number = shown(f"{before}{line[start:end]}{behind}")
+    return f"{number}: let the pattern take all of it, such as ([-+0-9.eE]+)"
 
 
 def _taken(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> Match:
