@@ -15,6 +15,7 @@ from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import BY_FILES, UNLIKE, UNREAD_SETTING
 from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.report.summary import summary
 from mpicampaign.show.sentences import note_text, reason
 
 CASE = make.case("TCP")
@@ -77,6 +78,18 @@ def test_settings_that_nothing_reads_tell_no_rows_apart() -> None:
         {"settings": "FI_PROVIDER=shm UCX_TLS=tcp"},
     ):
         assert of_rows(A=plain, B=tcp | other) == {"A": [], "B": []}
+
+
+def test_settings_of_names_that_nothing_reads_are_told_in_front() -> None:
+    names, unread = "I_MPI_FABRIX={} UCX_TLS=tcp", {"settings_unread": "I_MPI_FABRIX UCX_TLS"}
+    swept = [make.case(f"SHM {names.format(fabric)}") for fabric in ("shm", "ofi")]
+    of_sweep = [make.case_runs(case, metadata=lambda _: unread) for case in swept]
+    assert "I_MPI_FABRIX and UCX_TLS not read" in summary(compare([*of_sweep[0], *of_sweep[1]])).line
+    reads = make.case_runs(swept[1], metadata=lambda _: {"settings_unread": "UCX_TLS"})
+    assert "· UCX_TLS not read" in summary(compare([*of_sweep[0], *reads])).line
+    assert (
+        "not read" not in summary(compare(make.case_runs(make.case("SHM"), metadata=lambda _: unread))).line
+    )
 
 
 def test_rows_that_files_of_settings_steer_otherwise() -> None:

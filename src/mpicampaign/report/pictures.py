@@ -65,7 +65,7 @@ def _matrix(source: ReportSource, answer: Answer) -> list[PageNode]:
             return Box("–", role="value")
         times = one.ratio / best[name] if one.ratio else 1.0
         shade = sum(times > end for end in _SHADES)
-        value = Span(one.value, link=source.runs_of(one.row), hint=f"{times:.3g} times the best of {name}")
+        value = Span(one.value, link=source.runs_of(one.row), hint=_times(times, f"the best of {name}"))
         text = Span(value, "strong") if id(one.row) in leading else value
         return Box(text, marks_of(one.row), one.ratio, f"value shade{shade}")
 
@@ -157,8 +157,13 @@ def _mark(one: CandidateRow, strip: Strip, other: str) -> Markup:
     if one.ratio is None:
         return Markup("")
     ends = (one.low, one.high) if one.low and one.high else None
-    label = f"{one.ratio:.4g} times {other}"
+    label = _times(one.ratio, other)
     return strip.drawn([StripDot(one.ratio, ends, "leads" if one.leads else "", label)], label)
+
+
+def _times(ratio: float, other: str) -> str:
+    """``1.31 times the best``; ``the best``, where it is no worse."""
+    return other if f"{ratio:.4g}" == "1" else f"{ratio:.4g} times {other}"
 
 
 def _what(answer: Answer) -> str:

@@ -36,6 +36,7 @@ from mpicampaign.show import runs
 from mpicampaign.show.cells import TERMS, explained_terms
 from mpicampaign.show.document import Fold, Heading, Items, PageNode, Paragraph, Section, Span, Text
 from mpicampaign.show.runs import explained
+from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.show.writers.terminal import WIDTH, wrap
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
@@ -111,6 +112,10 @@ def _notices(comparison: Comparison) -> Iterator[Notice]:
     ):
         if said := tuple(filter(None, texts)):
             yield Notice(mark, said)
+    if unasked := runs.unread_settings(records):
+        text = f"No rank asked for {listed(unasked)}, which names of rows hold: misspelt, or not of this MPI"
+        names = listed(first_few(unasked, runs.NAMED, "variables"))
+        yield Notice(f"{names} not read", (f"{text} library or its transport.",))
     if lost := [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]:
         yield Notice(listed(lost), (f"Runs left out: {listed(lost)}.",))
     if unproved := counts.get(UNVERIFIED):

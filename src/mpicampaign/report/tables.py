@@ -107,7 +107,7 @@ def _row_line(source: ReportSource, row: Row, metrics: Sequence[Metric], is_full
     """The names and values of a row, or why it has none."""
     head = _row_head(source, row)
     if row.absence:
-        return (*head, Box(absence(row.absence), role="absent", columns=max(1, len(metrics))))
+        return (*head, Box(source.near(absence(row.absence)), role="absent", columns=max(1, len(metrics))))
     return (*head, *(_cell(source, row, metric, is_full) for metric in metrics))
 
 
@@ -228,12 +228,12 @@ def _doubt_line(source: ReportSource, notes: Sequence[tuple[Table, Row, Note]]) 
     link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
     kinds = [(state(kind), " ") for kind in dict.fromkeys(note.kind for *_, note in notes)]
     texts = tuple(
-        (f"{table.title}: " if note.kind in OF_ONE_SERIES else "") + note_text(note, source.view)
+        source.near((f"{table.title}: " if note.kind in OF_ONE_SERIES else "") + note_text(note, source.view))
         for table, _, note in notes
     )
     repeats = {repeats_text(note.repeats) if note.repeats else "" for *_, note in notes}
     several = Fold(f"{len(texts)} reasons", (Items(texts),))
-    why = Box(reason(note, source.view)) if len(notes) == 1 else Box("", fold=several)
+    why = Box(source.near(reason(note, source.view))) if len(notes) == 1 else Box("", fold=several)
     same = repeats.pop() if len(repeats) == 1 else ""
     return Box(Span(name, link=link)), Box(tuple(chain(*kinds))), why, Box(same, role="short")
 
@@ -310,7 +310,7 @@ def _run_line(source: ReportSource, record: Record, values: _Values, facts: Fold
         Box(record.started, role="short"),
         *(Box("" if v is None else source.view.number(v, of), value=v) for of, v in shown),
         Box(tuple(part for file in files for part in file)),
-        Box(record.reason, fold=facts),
+        Box(source.near(record.reason), fold=facts),
     )
 
 

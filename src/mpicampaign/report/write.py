@@ -148,7 +148,8 @@ def header(
     return [
         Heading(title, 1),
         Paragraph((*campaign, runs.how_many(source.records) + measured, *over_time, *counts), "subtitle"),
-        *(Paragraph(line, "beside") for line in beside),
+        *([Fold(beside[0].rstrip(":"), (Items(tuple(beside[1:])),), "marks")] if beside[1:] else []),
+        *(Paragraph(line, "beside") for line in beside if len(beside) == 1),
     ]
 
 

@@ -21,6 +21,7 @@ from mpicampaign.base.records import (
     RANKED,
     ROUND_TRIP,
     STATE,
+    UNREAD_SETTINGS,
     UNVERIFIED,
     WITH,
     WITHOUT_LOCK,
@@ -183,6 +184,17 @@ def not_read(runs: Iterable[Record]) -> Iterator[str]:
     for reason, of_reason in list(unread.items())[:NAMED]:
         count = f"{len(of_reason)} run{'' if len(of_reason) == 1 else 's'}"
         yield f"{count} {visible(reason)}."
+
+
+def unread_settings(runs: Iterable[Record]) -> list[str]:
+    """The variables in names of rows that no rank of their runs asked for, so far as all these runs know."""
+    unread = [
+        (f"{run.case.placement} {run.case.benchmark}", run.metadata.get(UNREAD_SETTINGS, "").split())
+        for run in runs
+        if run.status == OK
+    ]
+    named = {name: [of for row, of in unread if f" {name}=" in row] for _, names in unread for name in names}
+    return sorted(name for name, of_runs in named.items() if of_runs and all(name in of for of in of_runs))
 
 
 def quiet_text(records: Iterable[Record]) -> str:

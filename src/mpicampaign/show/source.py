@@ -37,6 +37,10 @@ class ReportSource:
         """The link to the row's runs."""
         return f"#{self.anchors[row.case]}"
 
+    def near(self, text: str) -> str:
+        """The text with files in the report's folder named from there."""
+        return text.replace(f"{self.folder}/", "")
+
     def address(self, target: str) -> str:
         """The address of a file relative to the report's folder, safe in an attribute."""
         below = target.removeprefix(f"{self.folder}/")  # as nearly all are: five of each run

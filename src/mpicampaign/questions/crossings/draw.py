@@ -16,6 +16,7 @@ from mpicampaign.show.charts.looks import ink_on, looks
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.view import size_range
 from mpicampaign.show.writers.html import element
+from mpicampaign.verdicts.compare import TIE
 
 if TYPE_CHECKING:
     from mpicampaign.questions.answer import Answer
@@ -38,11 +39,28 @@ def size_strips(answer: Answer) -> list[Grid]:
     styles = looks(one.name for _, leaders in lines for one in leaders)
     several = len(lines) > 1
     rows = tuple(
-        (Box(scope if several else "best"), Box(_strip(leaders, styles), role="scale"))
+        (
+            Box(scope if several else "best"),
+            Box(_strip(leaders, styles), role="scale", below=_key(leaders, styles)),
+        )
         for scope, leaders in lines
     )
     label = f"{answer.title}: best at each message size"
     return [Grid(label, 1, ("by size", _axis([one.size for one in lines[0][1]])), rows, role="ratios sizes")]
+
+
+def _key(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> tuple[Markup, ...]:
+    """The names in their colours that have no room within the strip."""
+    parts = [(part[0], len([*alike])) for part, alike in groupby(leaders, lambda one: (one.name, one.shown))]
+    inside = {name for name, count in parts if _fits(name, count / len(leaders))}
+    return tuple(
+        element("span", f"■ {name}", style=f"color:{styles[name].ink}")
+        for name in dict.fromkeys(one.name for one in leaders if one.name not in inside)
+    )
+
+
+def _fits(name: str, share: float) -> bool:
+    return len(name) < share * _CHARACTERS
 
 
 def _strip(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> Markup:
@@ -56,7 +74,7 @@ def _strip(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> Markup
         fill, ink = (look.colour, ink_on(look.colour)) if shown else ("none", look.ink)
         part = {"x": f"{left:.2f}%", "width": f"{width:.2f}%", "fill": fill, "stroke": look.colour}
         parts.append(element("rect", element("title", title), height=18, **part))
-        if len(name) < width / 100 * _CHARACTERS:
+        if _fits(name, width / 100):
             middle = f"{left + width / 2:.2f}%"
             role = "long" if len(name) >= width / 100 * _ON_PHONES else ""
             style = f"fill:{ink}"
@@ -69,8 +87,12 @@ def _strip(leaders: Sequence[SizeLeader], styles: Mapping[str, Style]) -> Markup
 
 
 def _times(leaders: Sequence[SizeLeader]) -> str:
-    ends = dict.fromkeys(RATIO.number(end(one.factor for one in leaders)) for end in (min, max))
-    return f"{' to '.join(ends)} times better than the next"
+    low, high = (end(one.factor for one in leaders) for end in (min, max))
+    if high < 1 + TIE:
+        return f"within {TIE:.0%} of the next"
+    ends = dict.fromkeys(map(RATIO.number, (low, high)))
+    times = " to ".join(ends) if low >= 1 + TIE else f"up to {RATIO.number(high)}"
+    return f"{times} times better than the next"
 
 
 def _axis(sizes: Sequence[int]) -> Markup:
