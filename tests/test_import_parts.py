@@ -108,6 +108,11 @@ ALONE = imb().replace("#processes = 2", "#processes = 1")
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        (osu_bw().replace("MPI", "MPI Java"), "OSU program that is not known: MPI Java Bandwidth"),
+        (
+            textwrap.indent(osu_bw(), " ") + textwrap.indent(osu_bw(), "  "),
+            "line 26: '  ' is not indented as",
+        ),
         (imb().replace("# All", osu_bw() + "# All"), "several outputs that cannot be separated: imb is clo"),
         (hpl() * 3, "the outputs of hpl at lines 1-41 and 42-81 began in the same second"),
         (ALONE + ALONE, "the outputs of imb at lines 1-56 and 57-110 began in the same second"),

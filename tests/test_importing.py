@@ -146,7 +146,8 @@ def test_an_import_without_a_map_is_beside_its_draft_in_a_clone_too(
     assert "'mpicampaign import raw --map raw-map.yaml' imports with it" in capsys.readouterr().err
     write(tmp_path / "other", a__out=imb(9.0))
     first = Path("raw-map.yaml").read_bytes()
-    assert main(["import", "other/raw"]) == 0  # of the same name
+    assert main(["import", "other/raw"]) == 0
+    assert "the name raw is taken: this import is called other-raw" in capsys.readouterr().out
     assert Path("raw-map.yaml").read_bytes() == first
     assert sorted(path.name for path in Path("results").iterdir()) == ["other-raw", "raw"]
 
@@ -282,6 +283,12 @@ def test_errors_are_reported(tmp_path: Path) -> None:
         take(tmp_path, tmp_path / "nowhere")
     with pytest.raises(UserError, match="there is no earlier import"):
         take(tmp_path)
+    take(tmp_path, write(tmp_path, a__out=""))
+    own = tmp_path / "results" / "imports" / "foreign"
+    (own / "plan.json").write_text("{}")  # of another program
+    with pytest.raises(UserError, match="/foreign: own results are no outputs to import"):
+        take(tmp_path, own / "files" / tmp_path.name)
+    assert reasons(take(tmp_path, tmp_path))["plan.json"].startswith("mpicampaign's own result: ")
 
 
 HEAD = '{"format": "mpicampaign-import", "version": 4, "entries": 2}'

@@ -48,6 +48,7 @@ def _drafted(folders: list[Path], quoted: bool) -> Path:
     last = first.stem if first.is_file() else first.name
     # results of this name may be of another folder of the name: these are neither overwritten nor joined
     names = chain([last, f"{first.parent.name}-{last}"], (f"{last}-{number}" for number in count(2)))
+    taken: list[str] = []
     for name in map(usable_name, names):
         file = Path(f"{name}-map.yaml")
         work_beside(file)
@@ -59,8 +60,10 @@ def _drafted(folders: list[Path], quoted: bool) -> Path:
             raise UserError(Problem("this map is there already", str(file), hint=hint))
         if same:
             break
-        print_lines(f"{results} has something else")
+        taken.append(name)
     write_whole(file, draft_map(folders, name, quoted))
+    if taken:
+        print_lines(f"the name {' and '.join(taken)} is taken: this import is called {name}")
     print_lines(f"no --map: {file} is a draft and is used; check its names, then give --map {file}")
     return file
 

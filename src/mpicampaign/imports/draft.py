@@ -65,7 +65,8 @@ def draft_map(folders: Sequence[Path], name: str, quoted: bool = False) -> str:
         refused = [Problem(entry.reason, printable(entry.place)) for entry in account.of_role(REFUSED)]
         hint = "" if refused else "give the folder with the raw outputs"
         nothing = Problem("no output of a benchmark is there; no map is written", str(folders[0]), hint=hint)
-        raise UserError([nothing, *refused[:_REFUSED_SHOWN]])
+        first = [] if refused and folders[0].is_file() else [nothing]
+        raise UserError([*first, *refused[:_REFUSED_SHOWN]])
     entries = account.entries
     facts = [entry.facts for entry in entries if entry.facts]
     cases = cases_of(

@@ -19,6 +19,8 @@ from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked, naming, same_text, write_whole
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.plan_file import FILE as PLAN
+from mpicampaign.base.plan_file import FORMAT as PLAN_FORMAT
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.facts import SCRIPT_BEGIN, why_no_output
@@ -36,13 +38,25 @@ from mpicampaign.imports.files import (
     read_source,
 )
 from mpicampaign.imports.labels import label_all
-from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
+from mpicampaign.imports.ledger import (
+    FILES,
+    LEDGER,
+    MAP,
+    Entry,
+    ledger_in,
+    read_ledger,
+    runs_elsewhere,
+    write_ledger,
+)
+from mpicampaign.imports.ledger import FORMAT as LEDGER_FORMAT
 from mpicampaign.imports.map_file import ImportMap
 from mpicampaign.imports.quotes import quoting_document, with_quotes
 from mpicampaign.imports.reading import OutputsOfFile, content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
 
 _PARTS = "parts"
+_OWN = {PLAN: PLAN_FORMAT, LEDGER: LEDGER_FORMAT}  # files of own results, and how they begin
+_INSTEAD = "'report' shows them, 'bundle' packs them, 'merge' joins those of two clusters"
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy
 
 
@@ -66,7 +80,7 @@ def import_folders(
     with _locked(folder):
         before = read_ledger(folder) if ledger_in(folder) else []
         had_runs = any(entry.label for entry in before)
-        sources = with_test_cases(find_sources(folders))
+        sources = with_test_cases(_without_own(find_sources(folders)))
         if quoted:
             sources = with_quotes(sources)
             documents = {folder_of(source.path) for source in sources if source.content}
@@ -85,6 +99,24 @@ def import_folders(
             write_whole(folder / MAP, chosen.text)
         write_ledger(folder, entries)
         return account
+
+
+def _without_own(sources: Sequence[ImportSource]) -> list[ImportSource]:
+    """The sources, refused below a folder with a plan or a ledger: this program made them."""
+    above = {parent for file in {source.file.parent / FILES for source in sources} for parent in file.parents}
+    own = {folder for folder in above if any(_begins(folder / name, text) for name, text in _OWN.items())}
+    made = {source.path for source in sources if not own.isdisjoint(source.file.parents)}
+    if own and len(made) == len(sources):
+        where = printable(str(min(own)))
+        raise UserError(Problem("own results are no outputs to import", where, hint=_INSTEAD))
+    reason = f"mpicampaign's own result: {_INSTEAD}"
+    return [replace(source, refused=reason) if source.path in made else source for source in sources]
+
+
+def _begins(file: Path, text: str) -> bool:
+    with suppress(OSError), file.open("rb") as opened:
+        return text.encode() in opened.read(100)
+    return False
 
 
 @contextmanager

@@ -139,5 +139,10 @@ def _spans(lines: Sequence[_Unlabelled], titles: Sequence[Title]) -> Iterator[tu
 
 
 def _unlike(number: int, line: str, title: Title) -> OutputError:
+    if title.label.isspace():
+        indented = f"{shown(line)} is not indented as line {title.line}, the title of {title.suite.called}"
+        return OutputError(
+            f"line {number}: {indented}: save each output, without blanks before it, in a file"
+        )
     has = f"{shown(line)} does not begin with the label {shown(title.label)} of line {title.line}"
     return OutputError(f"line {number}: {has}: lines of several ranks or programs are mixed; {_REMEDY}")

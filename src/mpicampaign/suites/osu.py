@@ -138,7 +138,7 @@ _TITLE = re.compile(
 )
 # Other programs measure something else under like headings: c/openshmem, c/upc, c/upcxx, java, python.
 _OTHER = re.compile(
-    r"^# (?:OSU (?!(?:One Sided )?MPI|[NR]CCL)|(?=OMB[- ]Py))(\S.{0,78}?) Test\b", re.MULTILINE
+    r"^# (?:OSU (?!(?:One Sided )?MPI(?! Java)|[NR]CCL)|(?=OMB[- ]Py))(\S.{0,78}?) Test\b", re.MULTILINE
 )
 _BUFFERS = re.compile(
     r"^# Send Buffer on [A-Z ]{4,20}\((\w{1,2})\) and Receive Buffer on [A-Z ]{4,20}\((\w{1,2})\)",

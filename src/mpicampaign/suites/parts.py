@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from mpicampaign.suites.suite import Suite
 
-_LABEL = re.compile(r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*")  # a rank or a time; a host
+_LABEL = re.compile(
+    r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*|[ >]*>\s*"
+)  # a rank or a time; a host; a mail
 _LONGEST_TITLE, _FARTHEST = 400, 200  # characters of a line that announces, and before its needle
 _LONGEST = 1000  # characters of other lines that are looked at
 _TOGETHER = 3  # seconds within which the ranks of one job start
