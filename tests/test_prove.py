@@ -235,6 +235,11 @@ DOUBTS = {
     "replaced": (ONE.replace("=/opt/program\n", "=/opt/program (deleted)\n"), "replaced or removed"),
     "variable": (WITH_VARIABLE, "rank 1 had I_MPI_FABRICS=ofi, which the command does not set"),
     "variable of an option": (WITH_VARIABLE.replace("mpirun", "mpirun -genv I_MPI_FABRICS ofi"), "none"),
+    "misspelt": (
+        WITH_VARIABLE.replace("mpirun", "mpirun -genv I_MPI_FABRIX ofi").replace("FABRICS=ofi", "FABRIX=ofi")
+        + "rank 1 end.settings_read=I_MPI_PIN\n",
+        "variables: nothing reads I_MPI_FABRIX, which the command sets",
+    ),
     "within a word": (
         WITH_VARIABLE.replace("mpirun", "bash -c mpirun\\ -genv\\ I_MPI_FABRICS\\ ofi"),
         "none",

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from mpicampaign.base.records import NO_SETTINGS, SETTINGS_FILES, UNREAD_SETTINGS
 from mpicampaign.evidence.evidence import Evidence, below
-from mpicampaign.evidence.settings_files import settings_files
-from mpicampaign.mpis import asks_for, library_version, steers
+from mpicampaign.evidence.settings_files import settings_files, unread_settings
+from mpicampaign.mpis import library_version, steers
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
@@ -39,7 +39,7 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
         "binding": _binding(evidence),
         "settings": _settings(evidence.settings),
         SETTINGS_FILES: _files(evidence),
-        UNREAD_SETTINGS: _unread(evidence),
+        UNREAD_SETTINGS: " ".join(unread_settings(evidence, evidence.settings)),
         PROCESS: _process(evidence),
         "attributes": _attributes(evidence),
         "arguments": evidence.claim.get("arguments", ""),
@@ -54,14 +54,6 @@ def _files(evidence: Evidence) -> str:
         return ""
     tokens = (token for files in of_ranks.values() for file in files for token in file.tokens)
     return " ".join(sorted(set(tokens))) or NO_SETTINGS
-
-
-def _unread(evidence: Evidence) -> str:
-    """The variables of the claim that no library of any rank asked for; empty where that is not known."""
-    read = [seen["end.settings_read"] for seen in evidence.ranks.values() if "end.settings_read" in seen]
-    mpi = evidence.claim.get("mpi", "")
-    unread = {name for name in evidence.settings if asks_for(mpi, name)} - set(" ".join(read).split())
-    return " ".join(sorted(unread)) if read else ""
 
 
 def _process(evidence: Evidence) -> str:

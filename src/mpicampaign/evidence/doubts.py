@@ -13,7 +13,7 @@ from mpicampaign.evidence.counters import traffic, volume
 from mpicampaign.evidence.evidence import Evidence, Rank, below, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, SUPPORTS, number
 from mpicampaign.evidence.judge import declared_topology, shared_core
-from mpicampaign.evidence.launched import doubts_of_launch
+from mpicampaign.evidence.launched import doubts_of_launch, unread_options
 from mpicampaign.evidence.machine_state import changed
 from mpicampaign.evidence.proof import Command, parted, world
 from mpicampaign.evidence.software import checksums_of, library_findings
@@ -27,6 +27,7 @@ def doubts(command: Command) -> list[str]:
     reasons = [
         *_completeness(command),
         *(str(finding) for finding in doubts_of_launch(evidence) if finding.outcome != SUPPORTS),
+        *(f"variables: nothing reads {name}, which the command sets" for name in unread_options(evidence)),
         *filter(None, [command.foreign]),
         *_software(evidence),
         *_ranks(evidence),

@@ -16,7 +16,7 @@ from typing import Any
 from mpicampaign.base.records import Series
 from mpicampaign.evidence.evidence import Evidence, Rank, below
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
-from mpicampaign.evidence.settings_files import settings_file_findings
+from mpicampaign.evidence.settings_files import settings_file_findings, unread_settings
 from mpicampaign.evidence.software import checksums_of, name_of_file
 from mpicampaign.mpis import is_derived, of_launcher, steers_library
 from mpicampaign.suites import SUITES
@@ -58,6 +58,11 @@ def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
                 behind = f"rank {rank} had {name}={value}, which the command does not set"
                 yield Finding("variables", LACKS, behind)
                 return
+
+
+def unread_options(evidence: Evidence) -> list[str]:
+    """The variables that options of the launcher gave the ranks, and that no library asked for."""
+    return unread_settings(evidence, _by_options(evidence))
 
 
 def seconds_between(seen: Rank, clock: str) -> float | None:

@@ -6,12 +6,12 @@ nothing that the campaign declares, as a variable of the shell is. Earlier evide
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from mpicampaign.evidence.evidence import Evidence, Rank, below
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
-from mpicampaign.mpis import steers_library
+from mpicampaign.mpis import asks_for, steers_library
 from mpicampaign.mpis.settings_files import file_setting
 
 KIND = "settings files"
@@ -61,6 +61,14 @@ def _file(seen: Rank) -> SettingsFile:
     return SettingsFile(
         whose, seen.get(whose, "?"), seen.get("reader", "?"), checksum, lines, number(seen.get("count", ""))
     )
+
+
+def unread_settings(evidence: Evidence, names: Iterable[str]) -> list[str]:
+    """The variables that no library of any rank asked for; none where that is not known."""
+    read = [seen["end.settings_read"] for seen in evidence.ranks.values() if "end.settings_read" in seen]
+    mpi = evidence.claim.get("mpi", "")
+    unread = {name for name in names if asks_for(mpi, name)} - set(" ".join(read).split())
+    return sorted(unread) if read else []
 
 
 def settings_file_findings(evidence: Evidence, claimed: Mapping[str, str]) -> Iterator[Finding]:
