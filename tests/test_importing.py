@@ -184,12 +184,6 @@ def test_equal_values_are_copies_where_name_or_job_is_the_same(tmp_path: Path, n
     assert all("if another run made it, give its label job:" in why for why in reasons(account).values())
 
 
-def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", a__sh="#!/bin/bash\nmpirun IMB-MPI1\n")
-    (raw / "TCP" / "a.pbs").write_text("#!/bin/bash\nmpirun IMB-MPI1\n")
-    assert reasons(take(tmp_path, raw)) == {"a.pbs": "a script, not an output"}
-
-
 def test_hostile_folders(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     folder = raw / "TCP"
@@ -416,12 +410,6 @@ def test_labels_of_lines_are_taken_off_and_the_copy_keeps_them(tmp_path: Path) -
     assert reasons(account)["b.out"].startswith("line 44: '[1,1]<stdout>:       131072")
 
 
-def test_text_in_utf_16_is_reported(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    (raw / "TCP" / "b.out").write_bytes(imb(second=2).encode("utf-16"))
-    assert reasons(take(tmp_path, raw)) == {"b.out": "text in UTF-16: convert it to UTF-8"}
-
-
 def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out=""))
     before = {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()}
@@ -451,12 +439,15 @@ def test_why_a_text_is_not_an_output_is_reported(tmp_path: Path) -> None:
     summary = whole[whole.index("Begin of Summary") : whole.index("End of Summary")]
     pairs = summary.partition("\n")[2]
     files = {"hpl__out": NEEDS_FOUR, "quiet__out": "\n", "quiet__err": NEEDS_FOUR}
-    files |= {"summary__out": summary, "pairs__out": pairs}
+    files |= {"summary__out": summary, "pairs__out": pairs, "a__pbs": "#!/bin/bash\nmpirun IMB-MPI1\n"}
     raw = write(tmp_path, **files)
+    (raw / "TCP" / "b.out").write_bytes(imb(second=2).encode("utf-16"))
     (raw / "TCP" / "mac.out").write_bytes(imb().replace("\n", "\r").encode())
     found = reasons(take(tmp_path, raw))
     hpl = "HPL did not start: it reports 'Need at least 4 processes for these tests'; correct HPL.dat"
     assert found["hpl.out"].startswith(hpl) and found["quiet.out"].startswith(hpl)
     assert found["summary.out"] == found["pairs.out"]
     assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")
+    assert found["a.pbs"] == "a script, not an output"
+    assert found["b.out"] == "text in UTF-16: convert it to UTF-8"
     assert found["mac.out"] == r"its lines end in CR alone: convert it (tr '\r' '\n')"

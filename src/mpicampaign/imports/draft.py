@@ -114,7 +114,8 @@ def _rules_by_path(cases: Sequence[Case], general: Mapping[str, str]) -> list[_R
         wanted += zip(alike, placements, strict=True)
         label = {"placement": "-".join(template for template, _ in shown) + ending}
         label |= {} if alike[0].benchmark else {"benchmark": of_file or alone[0]}
-        rules.append({"when": {"path": pattern, **_heading(alike[0].heading)}, "label": label})
+        heading = {"heading": alike[0].heading} if alike[0].heading else {}
+        rules.append({"when": {"path": pattern, **heading}, "label": label})
     compiled = [_compiled(rule) for rule in ({"when": {}, "label": general}, *rules)]
     used = ImportMap(name="draft", campaign="draft", rules=tuple(compiled))
     special = [
@@ -199,10 +200,6 @@ def _placements(
         given[name] = given.get(name) or next(other for other in others if other not in given.values())
     taken |= {(given[name], benchmark) for name, benchmark in zip(names, benchmarks, strict=True)}
     return [given[name] for name in names], ending
-
-
-def _heading(pattern: str) -> dict[str, str]:
-    return {"heading": pattern} if pattern else {}
 
 
 def _rule_of_one(case: Case, placement: str) -> _Rule:

@@ -30,17 +30,15 @@ _PATH = re.compile(r"(?:.*/)?(?P<document>[^/]+)/quoted-[0-9]+-[0-9]+\.txt")
 
 def with_quotes(sources: Sequence[ImportSource]) -> list[ImportSource]:
     """The sources, documents among them replaced by the blocks that hold outputs."""
-    return [part for source in sources for part in ([*_quotes(source)] or [_without_quotes(source)])]
+    without = [replace(source, refused=_NONE) if source.refused == EXCERPT else source for source in sources]
+    pairs = zip(sources, without, strict=True)
+    return [part for source, refused in pairs for part in ([*_quotes(source)] or [refused])]
 
 
 def quoting_document(path: str) -> str:
     """The name of the document that quotes an output; empty for a file of its own."""
     match = _PATH.fullmatch(path)
     return match["document"] if match and is_document(match["document"]) else ""
-
-
-def _without_quotes(source: ImportSource) -> ImportSource:
-    return replace(source, refused=_NONE) if source.refused == EXCERPT else source
 
 
 def _quotes(source: ImportSource) -> Iterator[ImportSource]:
