@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import re
 from collections.abc import Callable
@@ -251,6 +252,7 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
     assert not comparison.rankings
     figures = draw_all(comparison, tmp_path / "figures", few=True)
     assert figures[0].chart.title == "PingPong in blocks, g TCP, 2 nodes"
+    assert pickle.loads(pickle.dumps(figures)) == figures, "another process draws them"
     assert not figures[0].chart.folded
     write_report(tmp_path / "report.html", comparison, records, lambda: figures)
     page = re.sub(r"<[^>]+>", " ", (tmp_path / "report.html").read_text())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn chart; ``picture`` is for the report, which writes the title itself."""
+    """A drawn chart and its texts; ``picture`` is for the report, which writes the title itself."""
 
     name: str
     chart: model.Captioned
@@ -116,7 +116,9 @@ class _Files:
         for file in files:
             _write(page, drawn, file)
         picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
-        self.figures.append(Figure(name, chart, picture, files))
+        texts = {key.name: getattr(chart, key.name) for key in fields(model.Captioned)}
+        # Alone: its values have no way from the process that draws, see `in_background`.
+        self.figures.append(Figure(name, model.Captioned(**texts), picture, files))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""
