@@ -307,7 +307,8 @@ def test_errors_in_limits_are_reported_with_all_others(desk: Desk) -> None:
     shown = desk.call("check", CAMPAIGN + limits.replace("parsec", "us"))[1]
     assert "of another campaign file" in shown and "(found latncy)" in shown
     good = "expect: [{benchmark: osu_bw, metric: maximum bandwidth, at_least: 1 GB/s}]\n"
-    assert "of another campaign file" in desk.call("judge", CAMPAIGN + good)[1]
+    for command in ("judge", "tables", "history", "compare"):
+        assert "of another campaign file" in desk.call(command, CAMPAIGN + good)[1], command
 
 
 def test_where_a_program_is_missing_a_run_says_how_to_give_it(desk: Desk) -> None:

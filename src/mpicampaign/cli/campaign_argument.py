@@ -105,10 +105,19 @@ def results_of(options: argparse.Namespace) -> Path:
     if options.results is not None:
         check_results(options.results, "--results")
         return Path(options.results)
+    return _results_of_file(options.campaign)
+
+
+def _results_of_file(path: Path) -> Path:
+    """The results of a campaign file; refused where they are of another one of this name."""
     from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.jobs.prepare import check_campaign_file
 
-    return results_folder() / load_campaign(options.campaign).name
+    campaign = load_campaign(path)
+    folder = results_folder() / campaign.name
+    check_campaign_file(campaign, folder)
+    return folder
 
 
 def is_campaign_file(text: str) -> bool:
@@ -130,11 +139,9 @@ def results_named(text: str) -> Path | None:
 
     path = Path(text)
     if is_campaign_file(text):
-        from mpicampaign.campaign.file import load_campaign
-
         check_there(path)
         work_beside(path)
-        return results_folder() / load_campaign(path).name
+        return _results_of_file(path)
     named = results_folder() / text
     return path if path.exists() else named if named.is_dir() else None
 
