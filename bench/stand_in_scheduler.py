@@ -17,6 +17,8 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from mpicampaign.base.host_lists import expand
+
 COMMANDS = ("sbatch", "srun", "squeue", "sinfo", "scontrol")
 SLOW = {"n0007": 1.09}
 NOISE = 0.01
@@ -56,8 +58,8 @@ def sbatch(script: str) -> None:
 
 
 def srun(nodes: str, of: str, batch: str, step: str) -> None:
-    """The runs of a step whose nodes are in the list."""
-    allowed = set(of.split(","))
+    """The runs of a step whose nodes are in the file."""
+    allowed = set(Path(of).read_text(encoding="utf-8").split())
     assert len(allowed) == int(nodes)
     campaign = Path(batch).parents[1]
     begin = datetime.now(UTC)
@@ -147,7 +149,7 @@ def _jobs() -> list[tuple[str, str, str]]:
 def sinfo(nodes: str, form: str) -> None:
     """All nodes are at work."""
     shown = {"%N %t": "{} alloc", "%N|%T|%E": "{}|allocated|none"}[form]
-    print("\n".join(map(shown.format, nodes.split(","))))
+    print("\n".join(map(shown.format, expand(nodes))))
 
 
 CALLS = {

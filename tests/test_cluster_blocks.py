@@ -129,7 +129,7 @@ def test_a_race_that_is_killed_is_won_by_the_shortest_delay(site: Site) -> None:
     said = site.call("status").stdout
     assert re.search(r"3 left, next look after 8 blocks: \d of 8 blocks complete, \d missing: ", said), said
     done = site.run(timeout=900)
-    assert succeeded(done) and "SETTING=10 beats two in 1 (ratio " in done.stdout
+    assert succeeded(done) and "\nSETTING=10 beats SETTING=20 in 1 (ratio " in done.stdout
     said = site.call("status").stdout
     assert re.search(r"race, ended: (8|12) of \1 blocks complete\n", said), said
     assert "export SETTING=10" in (site.folder / "results/jobs/settings/environment.sh").read_text()

@@ -419,7 +419,7 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
             time.sleep(0.1)
         first.terminate()
     done = project.succeed("run", str(file))
-    assert "SETTING=17 beats one in 1 (ratio " in done.stdout
+    assert "\nSETTING=17 beats SETTING=20 in 1 (ratio " in done.stdout
     assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
     made = len([*outputs.glob("*/*/*/*/result/output.txt")])
     assert 24 <= made <= 27, f"{made} runs: one look, and the block that was killed"

@@ -141,8 +141,7 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
     yield InRace(
         visible(runs[0].metadata[BLOCK]),
         rules,
-        # of values of lists alone, where the default has the name of all: ``VARIABLE=2``
-        tuple(name.removeprefix(f"{names[0]} ") for name in names),
+        _without_shared_word(names),
         {benchmark.name: benchmark.cases for benchmark in benchmarks},
         tuple(cell for _, cells in courses for cell in cells),
         {benchmark.name: looked.stages for benchmark, (looked, _) in zip(benchmarks, courses, strict=True)},
@@ -157,6 +156,13 @@ def _level(benchmarks: Sequence[_Benchmark], places: Sequence[int], races: int) 
     if any(len(benchmark.blocks_behind(places, 0, LOOKS[0])[0]) < LOOKS[0] for benchmark in benchmarks):
         return 0.0
     return level_to_win(len(places), sum(len(benchmark.cells) for benchmark in benchmarks), races)
+
+
+def _without_shared_word(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Of values of lists alone, where one placement or program has them all: ``VARIABLE=2``."""
+    shared = f"{names[0].partition(' ')[0]} "
+    of_all = all(f"{name} ".startswith(shared) for name in names)
+    return tuple(name.removeprefix(shared) for name in names) if of_all else names
 
 
 def _who_left(places: Sequence[int], left_after: Sequence[Mapping[int, int]]) -> tuple[tuple[int, int], ...]:
