@@ -513,9 +513,8 @@ class Piece(HTMLParser):
         self.hidden = 0
         self.label = ""
         self.open = False
-        self.feed(
-            page[page.index('id="answers"') - 20 : page.index("</section>", page.index('id="answers"'))]
-        )
+        begin = page.index(">", page.index('id="answers"')) + 1
+        self.feed(page[begin : page.index("</section>", begin)])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.hidden += tag in self.WITHOUT

@@ -30,7 +30,7 @@ class Mark(NamedTuple):
 REVERSED, NOT_IN_TEST, UNPROVED, MODES, WRONG = "⇄", "◔", "?", "≈", "!"
 KEY = {
     "p": "by chance",
-    "finds": "smallest detectable difference",
+    "finds": "detectable difference",
     REVERSED: "order reversed",
     NOT_IN_TEST: "not tested",
     UNPROVED: "unverified",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
@@ -205,8 +206,8 @@ def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:
 # As the first screen of the page: beside each answer a picture of its candidates
 
 
-_SHOWN = 6  # answers that are not folded
-LEGEND = "Filled, bold: may be the best. Right, shaded: worse."
+_SHOWN, _WORDS = 6, 98  # answers that are not folded, and words of theirs: a first screen has at most 120
+LEGEND = "Filled, bold: may be best. Right, shaded: worse."
 SCALE = (
     "Candidates are best first, those not tested last: the median and its interval as a ratio to the first "
     "median, on a logarithmic scale; hollow: is not the best, or was not tested. In a table of host groups "
@@ -231,7 +232,9 @@ def first_screen(source: ReportSource) -> Section:
     found = summary(comparison, view)
     answered, of_lists = _told(found.answers)
     every = [_answer(source, answered, number) for number in range(len(answered))]
-    shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
+    words = list(accumulate(len(answer.finding.split()) for answer in answered))
+    fitting = max(1, sum(count <= _WORDS for count in words)) if every else 0
+    shown = every[: fitting if len(every) <= _SHOWN + 1 else min(fitting, _SHOWN)]
     rest = every[len(shown) :]
     nodes: list[PageNode] = [Heading(found.lead)]
     nodes += _fold(found.line, found.notices)
@@ -239,7 +242,7 @@ def first_screen(source: ReportSource) -> Section:
     nodes += [Fold("how sure this is", sure, "marks")] if sure else []
     nodes += few_strips(comparison)
     nodes += _fold("exceptions", (*found.of_few, legend_of_few(comparison)) if found.of_few else ())
-    nodes += [*shown, *([Fold(f"{len(rest)} more metrics", tuple(rest))] if rest else [])]
+    nodes += [*shown, *([Fold(counted(len(rest), "more metric"), tuple(rest))] if rest else [])]
     for line, same in of_lists.items():
         nodes += _fold(line, (f"{answer.title}: {answer.finding}" for answer in same))
     nodes += _explained(source, found.answers) if found.answers else []
