@@ -41,17 +41,21 @@ class Reported:
     def __init__(self, campaign_folder: Path) -> None:
         self._folder = campaign_folder
         self._alike: dict[tuple[object, ...], list[Record]] | None = None  # by their numbers
+        self._beside: dict[tuple[str, str], list[Record]] = {}  # by host group, whose machines they share
 
     def judged(self, record: Record) -> Record:
         """A run that has ended, as `collect_all` will have it: a copy of another is contradicted."""
         record = with_doubts(record)
         if self._alike is None:
             there = collect_all(self._folder) if (self._folder / FILE).exists() else []
-            self._alike = grouped((run for run in there if run.identity != record.identity), _numbers)
-        others = [run for alike in self._alike.values() for run in alike]
+            there = [run for run in there if run.identity != record.identity]
+            self._alike = grouped(there, _numbers)
+            self._beside = grouped(there, lambda run: run.case.machine)
         alike = self._alike.setdefault(_numbers(record), [])
+        beside = self._beside.setdefault(record.case.machine, [])
         alike.append(record)
-        return mark_distances([*others, mark_copies(alike)[-1]])[-1]
+        beside.append(mark_copies(alike)[-1])
+        return mark_distances(beside)[-1]
 
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:

@@ -73,10 +73,10 @@ def _files(row: Row, rows: Iterable[Row]) -> Iterator[Note]:
 
     Each transport has a file of tuning beside the library: no setting, unless it has two contents.
     """
-    recorded = [_told(other) for other in rows]
+    recorded = [_set_by_files(other) for other in rows]
     tuned = Counter(_file(token) for token in set().union(*recorded) if "=" not in token)
-    mine = (token for token in _told(row) if "=" in token or tuned[_file(token)] > 1)
-    if shown := sorted(mine, key=lambda token: (all(token in told for told in recorded), token)):
+    mine = (token for token in _set_by_files(row) if "=" in token or tuned[_file(token)] > 1)
+    if shown := sorted(mine, key=lambda token: (all(token in tokens for tokens in recorded), token)):
         more = f" and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
         yield Recorded(kind=BY_FILES, reason=f"{', '.join(shown[:_MOST])}{more}")
 
@@ -85,5 +85,5 @@ def _file(token: str) -> str:
     return token.partition(":")[0]
 
 
-def _told(row: Row) -> set[str]:
+def _set_by_files(row: Row) -> set[str]:
     return _of(row, SETTINGS_FILES) - {NO_SETTINGS}

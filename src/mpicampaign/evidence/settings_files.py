@@ -22,7 +22,7 @@ _SHOWN = 12  # digits of a checksum
 class SettingsFile(NamedTuple):
     """A file that a rank's libraries read, with what it sets by line; ``whose``: the user's or the site's.
 
-    ``total``: how many settings it has; None where it is no text of settings.
+    ``total``: how many settings it has; None where the file is not a text of settings.
     """
 
     whose: str

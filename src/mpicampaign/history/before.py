@@ -33,14 +33,14 @@ def definitions_of(
     on_disk = ((run, changed, True) for run, changed in earlier_runs(plan, folder, now))
     groups = grouped(
         [*on_disk, *_in_series(plan, folder)],
-        lambda told: (told[0].case, told[1], tuple(software_of(told[0]).items())),
+        lambda item: (item[0].case, item[1], tuple(software_of(item[0]).items())),
     )
     earlier: list[EarlierRuns] = []
     present: list[Record] = []
-    for (case, changed, _), told in sorted(groups.items(), key=lambda of: -len(of[0][1])):
-        runs = numbered(run for run, *_ in told)
+    for (case, changed, _), measured in sorted(groups.items(), key=lambda of: -len(of[0][1])):
+        runs = numbered(run for run, *_ in measured)
         mine = software.setdefault(case, software_of(runs[-1]))
-        if changed or mine != software_of(runs[-1]) or any(is_on_disk for *_, is_on_disk in told):
+        if changed or mine != software_of(runs[-1]) or any(is_on_disk for *_, is_on_disk in measured):
             earlier.append(EarlierRuns(case, changed, runs))
         else:
             present += runs
@@ -58,8 +58,8 @@ def _in_series(plan: PlanFile, folder: Path) -> Iterator[tuple[Record, tuple[str
             for entry in plan_then.cases
             if entry.case in present
         }
-        told = (replace(run, earlier="") for run in records if run.case in changed)
-        yield from ((run, changed[run.case], False) for run in told)
+        runs = (replace(run, earlier="") for run in records if run.case in changed)
+        yield from ((run, changed[run.case], False) for run in runs)
 
 
 def known_changes(

@@ -169,22 +169,22 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
 def _sentences(comparison: Comparison, found: KeyResults) -> Iterator[str]:
     """On machines; a finding for each answer; those of few repeats."""
     yield from found.machines
-    answered, of_lists = _told(found.answers)
+    answered, of_lists = _without_lists(found.answers)
     said = [(answer.finding, f"{answer.title}: {answer.finding}") for answer in answered]
     yield from (text for finding, text in said if f"{found.lead}." not in (finding, text))
     yield from of_lists
     yield from findings_of_few(comparison)
 
 
-def _told(found: Sequence[Answer]) -> tuple[list[Answer], dict[str, list[Answer]]]:
-    """Answers that are told each; a line for those with nothing to compare of several values of lists."""
+def _without_lists(found: Sequence[Answer]) -> tuple[list[Answer], dict[str, list[Answer]]]:
+    """The answers; those with nothing to compare of several values of lists have a line together."""
     alone = [answer for answer in found if answer.real == ALONE]
     alone = [answer for answer in alone if not any(one.row.imported for one in answer.candidates)]
     alike = grouped(alone, lambda answer: defined_name(answer.table.benchmark)).values()
     of_lists = [same for same in alike if len({answer.table.benchmark for answer in same}) > 1]
     together = {id(answer) for same in of_lists for answer in same}
-    told = [answer for answer in found if id(answer) not in together]
-    return told, {_not_compared(same): same for same in of_lists}
+    answered = [answer for answer in found if id(answer) not in together]
+    return answered, {_not_compared(same): same for same in of_lists}
 
 
 def _not_compared(same: Sequence[Answer]) -> str:
@@ -230,12 +230,12 @@ def first_screen(source: ReportSource) -> Section:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     comparison, view = source.comparison, source.view
     found = summary(comparison, view)
-    answered, of_lists = _told(found.answers)
-    every = [_answer(source, answered, number) for number in range(len(answered))]
+    answered, of_lists = _without_lists(found.answers)
+    sections = [_answer(source, answered, number) for number in range(len(answered))]
     words = list(accumulate(len(answer.finding.split()) for answer in answered))
-    fitting = max(1, sum(count <= _WORDS for count in words)) if every else 0
-    shown = every[: fitting if len(every) <= _SHOWN + 1 else min(fitting, _SHOWN)]
-    rest = every[len(shown) :]
+    fitting = max(1, sum(count <= _WORDS for count in words)) if words else 0
+    shown = sections[: fitting if len(sections) <= _SHOWN + 1 else min(fitting, _SHOWN)]
+    rest = sections[len(shown) :]
     nodes: list[PageNode] = [Heading(found.lead)]
     nodes += _fold(found.line, found.notices)
     sure = tuple(machine_sentences(comparison.machines))
