@@ -31,8 +31,10 @@ from mpicampaign.base.records import (
     write_records,
 )
 from mpicampaign.cli import main
+from mpicampaign.collect.observed_software import LIBRARY, LIBRARY_SUM, PROGRAM
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import Row
+from mpicampaign.history.before import definitions_of
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
 from mpicampaign.history.series import write_series
@@ -421,3 +423,20 @@ def test_runs_of_one_definition_in_several_series_are_put_together(
     assert "'mpicampaign run mine.yaml' makes what has no run yet" in not_again
     [line, *_] = csv.DictReader(compared("--format", "csv").splitlines())
     assert (line["before_n"], line["after_n"], line["judged"]) == ("4", "4", "apart")
+
+
+def test_what_an_earlier_release_did_not_record_is_no_other_definition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records in a series are those of the release that packed it."""
+    mine, case = {PROGRAM: "a", LIBRARY: "b"}, make.case()
+    then = [make.run(case, number, metadata=mine) for number in (1, 2)]
+    now = [make.run(case, 1, metadata={**mine, LIBRARY_SUM: "c"})]
+    monkeypatch.setattr("mpicampaign.history.before.earlier_runs", lambda *_: [])
+    monkeypatch.setattr(
+        "mpicampaign.history.before._in_series", lambda *_: [(run, (), False) for run in then]
+    )
+    plan = PlanFile("c")
+    assert [len(runs) for runs in definitions_of(plan, tmp_path, now)] == [0, 2]
+    other = [make.run(case, 1, metadata={**mine, LIBRARY: "d"})]
+    assert [len(runs) for runs in definitions_of(plan, tmp_path, other)] == [1, 0]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import differences
 from mpicampaign.base.plan_file import PlanFile
-from mpicampaign.base.records import Record
+from mpicampaign.base.records import Case, Record
 from mpicampaign.base.selection import variant_names
 from mpicampaign.collect.observed_software import software_of
 from mpicampaign.collect.undescribed import EarlierRuns, earlier_runs, numbered
@@ -29,22 +29,31 @@ def definitions_of(
 
     Runs of one definition in several series are put together: a series may have one of each case.
     """
-    software = {run.case: software_of(run) for run in sorted(now, key=lambda run: run.started) if run.sound}
     on_disk = ((run, changed, True) for run, changed in earlier_runs(plan, folder, now))
-    groups = grouped(
-        [*on_disk, *_in_series(plan, folder)],
-        lambda item: (item[0].case, item[1], tuple(software_of(item[0]).items())),
-    )
+    earlier_ones = [*on_disk, *_in_series(plan, folder)]
+    known_of = _recorded_by_all([*now, *(run for run, *_ in earlier_ones)])
+    software = {run.case: known_of(run) for run in sorted(now, key=lambda run: run.started) if run.sound}
+    groups = grouped(earlier_ones, lambda item: (item[0].case, item[1], tuple(known_of(item[0]).items())))
     earlier: list[EarlierRuns] = []
     present: list[Record] = []
     for (case, changed, _), measured in sorted(groups.items(), key=lambda of: -len(of[0][1])):
         runs = numbered(run for run, *_ in measured)
-        mine = software.setdefault(case, software_of(runs[-1]))
-        if changed or mine != software_of(runs[-1]) or any(is_on_disk for *_, is_on_disk in measured):
+        mine = software.setdefault(case, known_of(runs[-1]))
+        if changed or mine != known_of(runs[-1]) or any(is_on_disk for *_, is_on_disk in measured):
             earlier.append(EarlierRuns(case, changed, runs))
         else:
             present += runs
     return sorted(earlier, key=lambda runs: runs.began, reverse=True), present
+
+
+def _recorded_by_all(runs: Iterable[Record]) -> Callable[[Record], dict[str, str]]:
+    """What a run recorded of its software, as far as all of its case did: series keep earlier records."""
+    keys: dict[Case, set[str]] = {}
+    for run in runs:
+        if recorded := {*software_of(run)}:
+            keys[run.case] = keys.get(run.case, recorded) & recorded
+
+    return lambda run: {key: value for key, value in software_of(run).items() if key in keys[run.case]}
 
 
 def _in_series(plan: PlanFile, folder: Path) -> Iterator[tuple[Record, tuple[str, ...], bool]]:
