@@ -301,4 +301,4 @@ def busy_lead(answers: Sequence[Answer]) -> str:
     first, *others = Counter(answer.candidates[0].name for answer in several).most_common(3)
     parts = [f"{first[0]} has the best median in {first[1]} of {len(several)} comparisons"]
     parts += [f"{name} in {count}" for name, count in others]
-    return f"{say.ON} {', '.join(parts)}; disturbed runs are not tested"
+    return f"{say.ON} {', '.join(parts)}; not tested"
