@@ -169,6 +169,28 @@ def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Clust
     assert [ended.status for ended in cluster.step()] == [7]
 
 
+@pytest.mark.parametrize(("printed", "submissions", "status"), [("", 3, None), ("# OSU", 1, 1)])
+def test_a_launcher_that_does_not_reach_the_controller_has_measured_nothing(
+    make: Callable[[int], Cluster], printed: str, submissions: int, status: int | None
+) -> None:
+    """Its run is made again, but for one that has printed anything."""
+    cluster = make(1)
+    ended: list[Ended] = []
+    for number in ("1", "2", "3"):
+        cluster.step()
+        if number in cluster.queue:
+            leave(cluster.scripts[0], 1, number=number)
+            [attempt] = (cluster.scripts[0].folder / "attempts").glob(f"*-{number}")
+            (attempt / "output.txt").write_text(printed)
+            (attempt / "stderr.txt").write_text(
+                f"srun: error: Unable to confirm allocation for job {number}: Unable to contact slurm "
+                "controller (connect failure)\nsrun: Check SLURM_JOB_ID environment variable.\n"
+            )
+            cluster.becomes("FAILED", number, "NonZeroExitCode")
+            ended += cluster.step()
+    assert (cluster.submissions, [end.status for end in ended]) == (submissions, [status])
+
+
 def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int], Cluster]) -> None:
     cluster = make(2)
     first = cluster.scripts[0]

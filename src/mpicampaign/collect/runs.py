@@ -373,8 +373,18 @@ def evidence_in(folder: Path) -> Evidence:
 
 def _latest_attempt(folder: Path, job_id: str = "") -> Mapping[str, str]:
     """What the script recorded in a run's latest attempt, of any job or of this one; empty without any."""
-    attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
+    attempts = _attempts_in(folder, job_id)
     return evidence_in(attempts[-1]).job if attempts else {}
+
+
+def _attempts_in(folder: Path, job_id: str) -> list[Path]:
+    return [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
+
+
+def error_before_output(folder: Path, job_id: str) -> str:
+    """The standard error of a job's latest attempt; empty where its benchmark has printed anything."""
+    last = [str(path) for path in _attempts_in(folder, job_id)[-1:]]
+    return "".join(text_of(f"{path}/stderr.txt") for path in last if not text_of(f"{path}/output.txt"))
 
 
 def exit_status(folder: Path, job_id: str) -> int | None:

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
-from mpicampaign.collect.runs import attempts_of, could_not_write, ended_by_itself, exit_status
+from mpicampaign.collect.runs import (
+    attempts_of,
+    could_not_write,
+    ended_by_itself,
+    error_before_output,
+    exit_status,
+)
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
 from mpicampaign.jobs.run import RESULT, Run
 from mpicampaign.run.batches import shares_steps, whole_group
@@ -41,8 +47,11 @@ KEPT_SECONDS = 300.0  # for which schedulers show a job that has ended
 VANISHED = "no longer known to the scheduler"
 BLOCK_ENDED = "ended before all its runs"
 UNWRITTEN = "results not written"
+UNREACHED = "its launcher did not reach the scheduler"
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
-RETRIES = dict.fromkeys((NODE_FAIL, LAUNCH_FAILED, PREEMPTED, VANISHED, NOT_STARTED, BLOCK_ENDED), 2)
+RETRIES = dict.fromkeys(
+    (NODE_FAIL, LAUNCH_FAILED, PREEMPTED, VANISHED, NOT_STARTED, BLOCK_ENDED, UNREACHED), 2
+)
 RETRIES[UNWRITTEN] = TRIES - 1
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
@@ -54,6 +63,7 @@ ADVICE = {
     VANISHED: "the same command runs it again",
     BLOCK_ENDED: "the same command goes on with it",
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
+    UNREACHED: "the controller was down or busy; the same command runs it again",
     UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
 _FILES = "its files may not be visible yet"
@@ -330,6 +340,8 @@ class ClusterJobs:
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
+        if state == FAILED and self._scheduler.unreached.search(error_before_output(job.run.folder, job.id)):
+            state, description = UNREACHED, f"failed: {UNREACHED}"
         if (job.run.part or job.run.each) and not ended_by_itself(job.run.folder):
             ends = (FAILED, TIMEOUT, DONE) if job.run.each else (FAILED, TIMEOUT)
             status, state = None, BLOCK_ENDED if state in ends else state

@@ -100,6 +100,9 @@ class BatchScheduler(Scheduler):
     # What an administrator may type so that no job starts on a node; this program never does.
     drain = ""  # with {node} and {reason}
 
+    # What a launcher prints that ends at once, since it does not reach the scheduler.
+    unreached = re.compile("(?!)")
+
     # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
     granted: ClassVar[Mapping[str, str]] = {}
     granted_hosts = ""

@@ -78,6 +78,9 @@ class Slurm(BatchScheduler):
     task = "${SLURM_ARRAY_TASK_ID:-1}"
     rounds = Path(__file__).with_name("slurm.rounds.sh.j2")
     rounds_directives = ("--no-kill",)
+    unreached = re.compile(
+        r"^srun: error: .*(?:Unable to contact slurm controller|Socket timed out on send/recv)", re.M
+    )
     minutes_first = True
     how_to_run = "Submit with: sbatch job.sh"
     # srun inherits sbatch's --export, and so does an mpirun that uses srun
