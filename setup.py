@@ -1,4 +1,4 @@
-"""Takes the shipped files at the top of a clone into the wheel; makes manual page, list of keys and schemas.
+"""Takes the shipped files at the top of a clone into the wheel; makes the list of keys and the schemas.
 
 The rest is in pyproject.toml.
 """
@@ -13,13 +13,10 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-from distutils.command.install_data import install_data  # isort: skip # setuptools brings it
-
 SHIPPED = ("Snakefile", "campaign.yaml", "workflow", "templates", "kernels", "cluster", "profiles")
 SHIPPED += ("reference", "campaigns", "docs")
 SCHEMAS = Path("workflow/schemas")  # in a clone, too, for editors
 KEYS = Path("docs/keys.md")  # in a clone, too
-MANUALS = Path("share/man/man1")  # where man looks beside bin/
 
 sys.path.insert(0, str(Path(__file__).parent / "src"))
 sys.dont_write_bytecode = True
@@ -55,20 +52,12 @@ class BuildWithShipped(build_py):
         return [*super().get_source_files(), *shipped_files()]
 
 
-class InstallWithManual(install_data):
-    """``man mpicampaign`` finds its page."""
-
-    def run(self) -> None:
-        self.outfiles.append(str(write_manual(Path(self.install_dir) / MANUALS)))
-
-
 class SourcesWithMade(sdist):
     """For readers: a build from the archive makes them again."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
         write_keys(Path(base_dir))
-        write_manual(Path(base_dir, "man"))
 
 
 def write_keys(folder: Path) -> None:
@@ -81,19 +70,9 @@ def write_keys(folder: Path) -> None:
         (folder / SCHEMAS / name).write_text(text, encoding="utf-8")
 
 
-def write_manual(folder: Path) -> Path:
-    from mpicampaign.cli.man_page import man_page
-
-    folder.mkdir(parents=True, exist_ok=True)
-    page = folder / "mpicampaign.1"
-    page.write_text(man_page(), encoding="ascii")
-    return page
-
-
 # Built in a folder made for it: what an earlier version left in build/ would go into the wheel.
 with TemporaryDirectory() as folder:
     setup(
-        cmdclass={"build_py": BuildWithShipped, "install_data": InstallWithManual, "sdist": SourcesWithMade},
+        cmdclass={"build_py": BuildWithShipped, "sdist": SourcesWithMade},
         options={"build": {"build_base": folder}},
-        data_files=[(str(MANUALS), [])],  # else there is nothing to install
     )

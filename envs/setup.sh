@@ -115,8 +115,6 @@ $test_line"
         ;;
 esac
 pip_install --no-deps --editable .
-mkdir -p "$venv/share/man/man1" # pip puts the manual page there from a wheel alone
-"$venv/bin/python" -P -m mpicampaign.cli.man_page >"$venv/share/man/man1/mpicampaign.1"
 printf '%s\n' "$parts" "$project_line" >"$installed.part"
 mv "$installed.part" "$installed"
 [ -n "$quiet" ] || echo "The environment is ready."

@@ -1,15 +1,13 @@
-"""The command line as people meet it: help, mistakes, exit status, completion, the manual page."""
+"""The command line as people meet it: help, mistakes, exit status, completion."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-from argparse import SUPPRESS
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,7 @@ from conftest import completed
 from default_signals import popen_with_default_signals
 
 from mpicampaign.cli import main
-from mpicampaign.cli.exit_status import INTERRUPTED, MEANINGS, TERMINATED
-from mpicampaign.cli.man_page import man_page
+from mpicampaign.cli.exit_status import INTERRUPTED, TERMINATED
 from mpicampaign.cli.parser import COMMANDS, command_parser, subparsers
 from mpicampaign.run.queue_status import RunStatus
 
@@ -226,24 +223,6 @@ def test_every_subcommand_has_examples_that_its_parser_takes(
         assert examples and name in parser.format_help()
         for command, effect in examples:
             assert f"mpicampaign {name}" in command and effect
-
-
-def test_every_option_is_in_the_manual_page() -> None:
-    of_commands = re.split(r"^\.SS ", man_page().replace(r"\-", "-"), flags=re.MULTILINE)
-    pages = {text.split(maxsplit=1)[0]: text for text in of_commands[1:]}
-    missing = []
-    for name, parser in subparsers(command_parser()).items():
-        parser.load_arguments()
-        shown = [action for action in parser._actions if action.help != SUPPRESS and action.dest != "help"]
-        options = [text for action in shown for text in action.option_strings]
-        missing += [f"{name} {text}" for text in options if not re.search(rf"{text}\b", pages[name])]
-    assert not missing
-
-
-def test_the_manual_page_has_all_commands_and_exit_statuses() -> None:
-    assert man_page().isascii()
-    assert all(f".SS {name}\n" in man_page() for name in COMMANDS)
-    assert all(f".B {status}\n" in man_page() for status in MEANINGS)
 
 
 WAITS = """

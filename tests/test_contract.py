@@ -252,42 +252,6 @@ def test_metric_and_unit_of_a_limit_are_checked_before_anything_runs(
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("of", "metric", "message"),
-    [
-        ("imb IMB-MPI1 -msglog 0:6 PingPong", "bandwidth at 1 MiB", "its arguments give no message of 1 MiB"),
-        ("imb IMB-MPI1 -msglog 0:6 PingPong", "latency at 64 B", "latency is that of the smallest message"),
-        ("imb IMB-MPI1 -msglog 3:6 PingPong", "bandwidth at 4 B", "sizes: 0 B, 8 B, 16 B, …, 64 B"),
-        ("osu osu_latency -m 1:1024", "latency at 0 B", "its arguments give no message of 0 B"),
-        ("osu osu_bw -m 1024", "bandwidth at 1 MiB", "its arguments give no message of 1 MiB"),
-        ("kernel tree_gather --max-size 1KiB", "B_useful at 8 KiB per rank", "8 B, 16 B, 32 B, …, 1 KiB"),
-        ("imb IMB-MPI1 PingPong", "bandwidth at 8 KiB", ""),
-        ("imb IMB-MPI1 -msglen lengths PingPong", "bandwidth at 9 B", ""),
-        ("osu osu_latency", "latency at 1 B", ""),
-        ("osu osu_allreduce", "time at 4 B", ""),
-        ("kernel tree_gather --size 9KiB", "B_useful at 9 KiB per rank", ""),
-    ],
-)
-def test_a_size_that_cannot_occur_is_found_before_anything_runs(
-    tmp_path: Path, of: str, metric: str, message: str
-) -> None:
-    limit = {"benchmark": "sized", "metric": metric, "against": "before"}
-    suite, program, arguments = f"{of} ".split(" ", 2)
-    sized = {"suite": suite, "program": program, "arguments": arguments, "provider": "path"}
-    sections = {
-        "benchmarks": f"benchmarks: {json.dumps({'sized': sized})}",
-        "matrix": "matrix: [{host_groups: [blue], placements: [SHM], benchmarks: [sized]}]",
-        "expect": f"expect: {json.dumps([limit])}",
-    }
-    campaign = load(tmp_path, **sections)
-    try:
-        check_limits(campaign)
-        said = ""
-    except UserError as error:
-        said = str(error)
-    assert bool(said) == bool(message) and message in said
-
-
 def test_every_metric_of_results_may_have_a_limit() -> None:
     tables = [path.read_text() for path in PROJECT.glob("tests/frozen/*/expected/tables/comparison.md")]
     heads = {

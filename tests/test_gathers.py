@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
-from test_charts import drawn, texts_of
+from test_charts import texts_of
 
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
@@ -20,10 +20,10 @@ from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.kernels.draw import level_charts
+from mpicampaign.report.draw_figures import page_of
 from mpicampaign.report.questions import answers
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Box, Grid
-from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
 from mpicampaign.suites import parse
@@ -104,6 +104,7 @@ def test_a_single_number_of_ranks_has_a_table_alone() -> None:
 
 
 TREES = ("natural", "random")
+LEVELS = [f"level {level}" for level in range(3)]
 HEADER = """\
 #mpicampaign-kernel 1
 #@kernel=tree_merge
@@ -142,21 +143,13 @@ def run(repeat: int, text: str) -> Record:
     return make.run(make.case("FULL", "tree_merge"), repeat, *parse("kernel", text).series, suite="kernel")
 
 
-def test_bars_are_drawn_behind_each_other() -> None:
+def test_each_level_of_each_tree_has_bars_of_receiving_and_merging() -> None:
     (chart,) = level_charts(Scene(compare([run(1, output())])))
-    page, (panel,) = drawn(chart)
-    boxes = [each for each in page.drawn if isinstance(each, Rectangles)]
-    found = [[place.left, place.right] for each in boxes for place in each.places]
-    expected = [
-        [panel.x(start), panel.x(end)]
-        for _, levels in chart.trees
-        for level in levels
-        for start, end in ((0, level.receive), (level.receive, level.receive + level.merge))
-    ]
-    for pair in expected:
-        assert any(pair == pytest.approx(other) for other in found), pair
-    texts = texts_of(page)
-    assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
+    assert [member.label.rpartition(", ")[2] for member in chart.members] == 2 * LEVELS
+    expected = [seconds(tree, 4096, 0, level, 1.0) for tree in TREES for level in range(3)]
+    found = [[bar.median for bar in column.series[0].bars if bar] for column in chart.columns]
+    assert list(zip(*found, strict=True)) == [pytest.approx(pair, rel=1e-6) for pair in expected]
+    assert {"merge", "receive, with waiting"} <= {*texts_of(page_of(chart))}
 
 
 SAME = "tree_gather (all trees, the same with 2 ranks)"

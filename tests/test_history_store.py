@@ -20,7 +20,7 @@ from typing import Any
 
 import build_records as make
 import pytest
-from conftest import PROJECT, completed
+from conftest import completed
 from history_data import metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
 from mpicampaign.base.errors import UserError
@@ -28,7 +28,6 @@ from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.presentation import Presentation
 from mpicampaign.base.records import Header
 from mpicampaign.cli import main
-from mpicampaign.compare.states import SWITCH
 from mpicampaign.history import metrics, rows
 from mpicampaign.history import store as store_module
 from mpicampaign.history.curves import curves_of
@@ -413,45 +412,6 @@ def test_a_read_only_history_is_read_as_any_other(
     assert read_only(tmp_path, "--format", "csv") == history_of(writable, capsysbinary)
     printed = " ".join(read_only(tmp_path).split())  # in which a long path is cut
     assert ("cannot be used: " in printed) is (lacks != "nothing")
-
-
-# ---- stores of version 3: metrics/*.parquet
-
-
-@pytest.fixture
-def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Seventeen finished series, one of them without a pack and one without metrics, and an open one."""
-    monkeypatch.setenv(SWITCH, "on")
-    shutil.unpack_archive(PROJECT / "tests/fixtures/history_3/nightly.tar.gz", tmp_path)
-    return tmp_path / "nightly"
-
-
-EXPECTED = (PROJECT / "tests/fixtures/history_3/history.csv").read_text()  # as version 3 wrote it
-
-
-def test_without_pyarrow_only_what_no_pack_has_is_missing_and_named(
-    earlier: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "pyarrow", None)
-        lines = history_of(earlier, capsysbinary).splitlines()
-        assert {line for line in EXPECTED.splitlines() if line not in lines} >= {
-            line for line in EXPECTED.splitlines() if name_of(3) in line
-        }
-        store = Store(earlier / "history")
-        assert len(store.read(metrics.names)) == 16
-    [problem] = store.problems
-    assert "to-20260201T040000Z-0000000c.parquet cannot be read: " in problem
-    assert "extra parquet: pip install 'mpicampaign[parquet]'" in problem and problem.endswith(name_of(3))
-    assert history_of(earlier, capsysbinary) == EXPECTED
-
-
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"x" * 20, (2**32 - 1).to_bytes(4, "little") + b"PAR1"])
-def test_damaged_earlier_metrics_are_made_from_the_packs(content: bytes, earlier: Path) -> None:
-    for path in (earlier / "history/metrics").iterdir():
-        path.write_bytes(content)
-    store = Store(earlier / "history")
-    assert len(store.read(metrics.names)) == 16 and not store.problems
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from test_clone_and_archive import SNAKEMAKE, Root
 from mpicampaign import __version__
 from mpicampaign.base.records import OK, VERIFIED, read_records
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.cli.man_page import man_page
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.report.columns import results_schema
@@ -100,10 +99,8 @@ def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) 
         data |= {f"{part}/{name}" for name in found}
     data |= MADE
     assert {"kernels/Makefile", "cluster/config.yaml", "templates/job/library/run.sh"} <= data
-    manual = f"mpicampaign-{__version__}.data/data/share/man/man1/mpicampaign.1"
-    assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data} | {manual}
+    assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data}
     with zipfile.ZipFile(wheel) as archive:
-        assert archive.read(manual).decode() == man_page()
         for name, schema in zip(SCHEMAS, (campaign_schema(), map_schema(), results_schema()), strict=True):
             assert json.loads(archive.read(f"mpicampaign/data/{name}")) == schema
 
@@ -141,7 +138,7 @@ def test_both_archives_can_be_published(source_archive: Path, wheel: Path) -> No
         described = [email.message_from_bytes(shown.read())]
     assert all(member.isfile() or member.isdir() for member in members)
     paths = {member.name.removeprefix(f"{top}/") for member in members if member.isfile()}
-    assert {*BESIDE, *MADE, "docs/method.md", "man/mpicampaign.1", "setup.py"} <= paths
+    assert {*BESIDE, *MADE, "docs/method.md", "setup.py"} <= paths
     assert not [path for path in paths if path.startswith(("tests/", "build/", "results/", "."))]
     with zipfile.ZipFile(wheel) as archive:
         described.append(email.message_from_bytes(archive.read(f"{top}.dist-info/METADATA")))

@@ -24,7 +24,7 @@ from mpicampaign.base.dimension import (
     Dimension,
     own_dimension,
 )
-from mpicampaign.base.units import format_size, parse_size
+from mpicampaign.base.units import format_size
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
 from mpicampaign.evidence.plausible import BOUND_SIZE, link_bound
 from mpicampaign.suites import SUITES, sends
@@ -104,12 +104,6 @@ def dimension_named(suite: str, own: Mapping[str, tuple[str, str]], name: str) -
         titles[title if better else f"{title}{NOT_RANKED}"] = own_dimension(unit, better)
     title = _TITLE.sub("", name.removeprefix("maximum "))
     return RATIO if title.startswith("B_useful / ") else titles.get(name) or titles.get(title)
-
-
-def size_named(name: str) -> int | None:
-    """The message size (B) at which a metric of this name is; None where it is at none."""
-    match = _TITLE.search(name)
-    return parse_size(match[1]) if match else None
 
 
 class Reading(NamedTuple):

@@ -29,7 +29,6 @@ from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.history import metrics
-from mpicampaign.history.earlier import earlier_files, names_in, read_earlier
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import DAMAGE, OpenSeries, is_name, series_from, series_text
 from mpicampaign.history.series import FILE as SERIES_FILE
@@ -40,7 +39,7 @@ FOLDER = "history"
 PACKS, DAMAGED = "series", "damaged"
 _PACK = ".tar.gz"
 _PACKED = tuple(part for part in PARTS if part != "imports")
-# By which a pack, or a file of an earlier version, shows that it is damaged; the last ones when it is added
+# By which a pack shows that it is damaged; the last ones when it is added
 _DAMAGE = (
     *(BundleError, UserError, OSError, NotImplementedError, *DAMAGE),
     *(OverflowError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
@@ -156,7 +155,7 @@ class Store:
 
     def _fill(self, copy: sqlite3.Connection) -> None:
         """Copy the database, after the series that it lacks were added."""
-        if not (self.database.exists() or self.names() or earlier_files(self.folder)):
+        if not (self.database.exists() or self.names()):
             return  # no history yet, and perhaps no folder for it
         with closing(metrics.connect(self.database)) as base:
             try:
@@ -168,21 +167,11 @@ class Store:
         self._complete(copy)
 
     def _complete(self, base: sqlite3.Connection) -> None:
-        """Add the series that are lacking: as earlier versions kept them, or else from their packs."""
-        unread: dict[Path, Exception] = {}
-        for path in earlier_files(self.folder):
-            try:
-                for series in read_earlier(path, names_in(path) - metrics.names(base)):
-                    metrics.add(base, series)
-            except _DAMAGE as error:
-                unread[path] = error
+        """Add the series that are lacking, from their packs."""
         held = metrics.names(base)
         for name in self.names():
             if name not in held:
                 self._add_pack(base, name)
-        for path, why in unread.items():
-            if lost := ", ".join(sorted(names_in(path) - metrics.names(base))):
-                self._note(f"{path} cannot be read: {why}; it alone has the series {lost}")
 
     def _add_pack(self, base: sqlite3.Connection, name: str) -> None:
         """Add a series from its pack, whose files may say anything."""

@@ -18,7 +18,7 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.report.questions import every_chart
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.bars import draw_bars, draw_levels
+from mpicampaign.show.figures.bars import draw_bars
 from mpicampaign.show.figures.converted import to_pdf, to_png
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
@@ -72,7 +72,6 @@ _PAINTERS: dict[type[model.Chart], Callable[[Any], Page]] = {
     model.DotChart: draw_dots,
     model.CoreMap: draw_core_map,
     model.NodeMap: draw_node_map,
-    model.LevelChart: draw_levels,
     model.ScatterChart: draw_scatter,
     model.BarChart: draw_bars,
 }

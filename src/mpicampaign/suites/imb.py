@@ -39,7 +39,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import ROOTED, Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.suites.suite import Request
 
@@ -728,7 +728,6 @@ _BENCHMARK = re.compile(r"\n# Benchmarking (\S+)")
 _CALL = re.compile(r"\n# (?:\S*/)?(IMB-\w+(?:-GPU)?)(?: |$)", re.MULTILINE)
 _ON_GPU = re.compile(r"^# (?:\S*/)?IMB-\w+-GPU(?: .*-mem_alloc_type +(\w{1,20}))?", re.MULTILINE)
 _DATE = re.compile(r"^# Date +: (.{1,40})$", re.MULTILINE)
-_LOGARITHMS = re.compile(r"(?:([0-9]{1,2}):)?([0-9]{1,2})", re.ASCII)
 _LONGEST_NAME = 64  # characters that a label may have
 _BUILT_IN = (
     *("PingPong", "PingPing", "Sendrecv", "Exchange", "Uniband", "Biband"),
@@ -762,15 +761,6 @@ class _Imb(Suite):
     def quick(self, program: str) -> str:
         """At least 0.2 s, for shorter runs are not judged; IMB-P2P and IMB-MT have other options."""
         return "" if program in ("IMB-P2P", "IMB-MT") else "-iter 5000,250 -time 1 -msglog 0:22"
-
-    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
-        """0 B and doubling ones by ``-msglog [MIN:]MAX``, in the programs that have this option."""
-        options = dict(pairwise(" ".join(arguments).split()))
-        log = _LOGARITHMS.fullmatch(options.get("-msglog", "0:22"))
-        others = {"-msglen", "-msgsize", "-data_type"} & options.keys()
-        if log is None or others or not re.search("IMB-(MPI1|NBC|RMA|EXT)(-GPU)?$", program):
-            return ()
-        return [0, *(1 << n for n in range(int(log[1] or 0), int(log[2]) + 1))]
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """All benchmarks that were measured (the program where their names are too long), and the program."""

@@ -37,7 +37,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Active, Banner, Refusal, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.suites.suite import Request
 
@@ -108,17 +108,11 @@ def _name(program: str) -> str:
 
 def largest_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
     """The last size in bytes, or None where program and options (``-m [MIN:]MAX``) do not show it."""
-    asked, (_, high) = sizes(program, arguments), _ends(program, arguments)
-    if not any(asked) or (KINDS[_name(program)] == "collective" and high * ranks > _MEMORY_LIMIT):
-        return None
-    return asked[-1]
-
-
-def sizes(program: str, arguments: Sequence[str]) -> list[int]:
-    """Those that ``-m`` asks for (B), doubling; without its MIN 0 B, too, which some versions have."""
     low, high = _ends(program, arguments)
-    doubled = [max(1, low) << n for n in range((high // max(1, low)).bit_length())]
-    return [0, *doubled] if high and not low else doubled
+    if not high or (KINDS[_name(program)] == "collective" and high * ranks > _MEMORY_LIMIT):
+        return None
+    least = max(1, low)
+    return least << ((high // least).bit_length() - 1) if high >= least else None
 
 
 def _ends(program: str, arguments: Sequence[str]) -> tuple[int, int]:
@@ -638,9 +632,6 @@ class _Osu(Suite):
 
     def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
         return largest_size(program, arguments, ranks)
-
-    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
-        return sizes(program, arguments)
 
     def proves_end(self, text: str, tables: Sequence[Series], largest: int | None) -> bool:
         """By the last size that was asked for, else the usual one (c/util/osu_util.h of OSU 7.4).

@@ -198,10 +198,6 @@ class Suite:
         """The last size (B) that a program prints with its arguments and ranks; None if unknown."""
         return None
 
-    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
-        """The message sizes (B) that a program may print with its arguments; empty where they are unknown."""
-        return ()
-
     def offers(self) -> Iterable[tuple[str, Mapping[str, Any]]]:
         """All its benchmarks that people may name, each as in a campaign file, the built-in ones first.
 

@@ -225,12 +225,7 @@ def _divided(summary: Summary, by: float) -> Summary:
 
 
 def _bar_chart(drawing: PaperChart, text: str, columns: Sequence[model.BarColumn]) -> model.BarChart:
-    lines = []
-    for place, member in enumerate(drawing.members):
-        bars = [(f"{c.title} {s.name}".strip(), c.across, s.bars[place]) for c in columns for s in c.series]
-        medians = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
-        lines.append(f"{member.name}: {', '.join(medians)}")
-    texts = drawing.texts(text, "; ".join(lines))
+    texts = drawing.texts(text, model.bars_as_text(drawing.members, columns))
     return model.BarChart(*texts, drawing.members, tuple(columns), folded=True)
 
 

@@ -14,10 +14,19 @@ from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.rows import Row
 from mpicampaign.show.charts.curves import SIZE, USEFUL, WIRE, curve_of, largest, log_axes, without_place
-from mpicampaign.show.charts.looks import LINES
-from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, LevelChart, TreeLevel
+from mpicampaign.show.charts.looks import COLOURS, LINES
+from mpicampaign.show.charts.model import (
+    BarChart,
+    BarColumn,
+    BarSeries,
+    ChartCurve,
+    CurveChart,
+    CurvePanel,
+    SystemResult,
+    bars_as_text,
+)
 from mpicampaign.show.charts.scene import SERIES, Scene, left_out, repeats_of, without_twins
-from mpicampaign.statistics.medians import median
+from mpicampaign.statistics.medians import Summary, summarise
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Table
@@ -87,8 +96,10 @@ def _kernel_texts(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
 
 # Time per level of a tree at its root: receiving, with waiting for the sender, and merging
 
+_PARTS = {"receive": "receive, with waiting", "merge": "merge"}
 
-def level_charts(scene: Scene) -> Iterator[LevelChart]:
+
+def level_charts(scene: Scene) -> Iterator[BarChart]:
     """A chart for each kernel with levels, host group and placement."""
     known = [(table, row) for table, row in _kernel_rows(scene) if _levels(row)]
     groups = grouped(known, lambda pair: (pair[0].benchmark, pair[0].series, scene.name(*pair)))
@@ -97,27 +108,35 @@ def level_charts(scene: Scene) -> Iterator[LevelChart]:
             yield chart
 
 
-def _level_chart(
-    scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Row]]
-) -> LevelChart | None:
+def _level_chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Row]]) -> BarChart | None:
     """Of the largest size that all trees have; None with a single level, where all trees are the same."""
     common = set.intersection(*(_sizes(row) for _, row in members))
     if not common or all(len(_levels(row)) < 2 for _, row in members):
         return None
     size = max(common)
-    trees = tuple((visible(table.label), _at_size(row, size)) for table, row in members)
-    ends = [level.receive + level.merge for _, levels in trees for level in levels]
-    axis = scene.axis("time", TIME, ends, logarithmic=False)
+    levels = [(tree, row, level) for tree, (_, row) in enumerate(members) for level in _levels(row)]
+    bars = {
+        title: tuple(_at_size(row, f"{part}_{level}", size) for _, row, level in levels)
+        for part, title in _PARTS.items()
+    }
+    ends = [bar.maximum for of_part in bars.values() for bar in of_part]
+    axis = scene.axis("", TIME, ends, logarithmic=False)
     if axis is None:
         return None
+    names = [f"{visible(members[tree][0].label)}, level {level}" for tree, _, level in levels]
+    looks = [scene.looks[SERIES][visible(members[tree][0].label)] for tree, *_ in levels]
+    systems = tuple(
+        SystemResult(name, name, look, tree)
+        for name, look, (tree, *_) in zip(names, looks, levels, strict=True)
+    )
+    columns = tuple(BarColumn(title, axis, (BarSeries("", COLOURS[0], of),)) for title, of in bars.items())
     title = f"{what}: time per level at {format_size(size)} per rank, {name}"
     rows = [row for _, row in members]
     caption = (
         "At the root, which receives on every level: how long receiving, including the wait for the sender, "
     )
     caption += f"and merging take, as the median over {repeats_of(rows)}.{left_out(scene, rows)}"
-    alt = f"{title}. {'; '.join(_levels_text(scene, label, levels) for label, levels in trees)}"
-    return LevelChart(title, caption, alt, axis, trees)
+    return BarChart(title, caption, f"{title}. {bars_as_text(systems, columns)}", systems, columns)
 
 
 def _levels(row: Row) -> list[int]:
@@ -129,7 +148,7 @@ def _levels(row: Row) -> list[int]:
 
 def _sizes(row: Row) -> set[int]:
     """The sizes (B) at which some run knows all levels."""
-    columns = [f"{what}_{level}" for level in _levels(row) for what in ("receive", "merge")]
+    columns = [f"{what}_{level}" for level in _levels(row) for what in _PARTS]
     return {
         size
         for _, series in row.curves
@@ -137,21 +156,5 @@ def _sizes(row: Row) -> set[int]:
     }
 
 
-def _at_size(row: Row, size: int) -> tuple[TreeLevel, ...]:
-    return tuple(
-        TreeLevel(level, _median(row, f"receive_{level}", size), _median(row, f"merge_{level}", size))
-        for level in _levels(row)
-    )
-
-
-def _median(row: Row, column: str, size: int) -> float:
-    return median([v for _, series in row.curves if (v := curve(series, column).get(size)) is not None])
-
-
-def _levels_text(scene: Scene, label: str, levels: Sequence[TreeLevel]) -> str:
-    values_text = (
-        f"level {level.number} {scene.view.quantity(level.receive, TIME)} and "
-        f"{scene.view.quantity(level.merge, TIME)}"
-        for level in levels
-    )
-    return f"{label}, receive and merge: {', '.join(values_text)}"
+def _at_size(row: Row, column: str, size: int) -> Summary:
+    return summarise([v for _, series in row.curves if (v := curve(series, column).get(size)) is not None])

@@ -237,25 +237,6 @@ class NodeMap(Captioned):
     frames: Sequence[NodeFrame]
 
 
-# Levels of trees
-
-
-class TreeLevel(NamedTuple):
-    """What a level takes (s)."""
-
-    number: int
-    receive: float
-    merge: float
-
-
-@dataclass(frozen=True, slots=True)
-class LevelChart(Captioned):
-    """A bar for each level of each tree, receiving and merging behind each other."""
-
-    across: Axis
-    trees: tuple[tuple[str, tuple[TreeLevel, ...]], ...]
-
-
 # Results of several systems beside each other
 
 
@@ -319,4 +300,14 @@ class BarChart(Captioned):
     columns: tuple[BarColumn, ...]
 
 
-Chart = CurveChart | DotChart | CoreMap | NodeMap | LevelChart | ScatterChart | BarChart
+def bars_as_text(members: Sequence[SystemResult], columns: Sequence[BarColumn]) -> str:
+    """The medians of each member."""
+    lines = []
+    for place, member in enumerate(members):
+        bars = [(f"{c.title} {s.name}".strip(), c.across, s.bars[place]) for c in columns for s in c.series]
+        medians = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
+        lines.append(f"{member.name}: {', '.join(medians)}")
+    return "; ".join(lines)
+
+
+Chart = CurveChart | DotChart | CoreMap | NodeMap | ScatterChart | BarChart

@@ -1,21 +1,12 @@
-"""Bars drawn: results of systems beside each other, and time per level of a tree."""
+"""Bars drawn: results beside each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from mpicampaign.show.charts.looks import COLOURS, GREY, INK
-from mpicampaign.show.charts.model import (
-    Axis,
-    BarChart,
-    BarColumn,
-    BarSeries,
-    LevelChart,
-    SystemResult,
-    TreeLevel,
-)
-from mpicampaign.show.figures.axes import INTERVALS, Legend, Panel
+from mpicampaign.show.charts.looks import INK
+from mpicampaign.show.charts.model import BarChart, BarColumn, BarSeries, SystemResult
+from mpicampaign.show.figures.axes import INTERVALS, Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, broken, widest
 
 _BAR = 0.06  # inches a bar
@@ -89,47 +80,3 @@ def _draw_series(panel: Panel, series: BarSeries, lines: Sequence[float]) -> Non
     panel.page.lines(bars, series.colour, 0.8 * _BAR * 72, name="bars")
     whiskers = [[(panel.x(interval.low), y), (panel.x(interval.high), y)] for interval, y in ends]
     panel.page.lines(whiskers, INK, 0.7, name="intervals")
-
-
-# Levels of trees
-
-_PITCH, _LEVEL_BAR = 0.17, 0.12  # inches from bar to bar, and of a bar
-_GAP = 0.14  # between trees
-_LEVEL_FOOT = 0.45 + KEY
-_LONGEST = 2.3
-_BESIDE = 1.2  # for the text of the time
-_PARTS = {"receive, with waiting": COLOURS[0], "merge": COLOURS[1]}
-
-
-def draw_levels(chart: LevelChart) -> Page:
-    """Trees below each other, their levels from the first to the last."""
-    bars = sum(len(levels) for _, levels in chart.trees)
-    height = _LEVEL_FOOT + 0.3 + bars * _PITCH + len(chart.trees) * _GAP
-    page = Page(height, chart.title)
-    left = 0.2 + widest([label for label, _ in chart.trees], _LONGEST, 8, bold=True) + 0.7
-    panel = Panel(
-        page, Area(left, _LEVEL_FOOT, WIDTH - left - _BESIDE, height - _LEVEL_FOOT - 0.1), chart.across
-    )
-    panel.value_ticks()
-    panel.frame()
-    panel.name_across()
-    y = height - 0.25
-    for label, levels in chart.trees:
-        page.text(0.1, y, label, 8, bold=True, room=_LONGEST)
-        for level in levels:
-            _draw_level(panel, chart.across, level, y)
-            y -= _PITCH
-        y -= _GAP
-    legend = Legend(dict.fromkeys(_PARTS, GREY), 0.2, left)
-    for name, (x, middle) in legend.draw(page, 0.25):
-        page.rectangles([Area(x, middle - 0.05, 0.14, 0.1)], [_PARTS[name]])
-    return page
-
-
-def _draw_level(panel: Panel, across: Axis, level: TreeLevel, y: float) -> None:
-    page, place = panel.page, panel.place
-    page.text(place.left - 0.08, y, f"level {level.number}", 7, align="right")
-    parts = (panel.x(0.0), panel.x(level.receive), panel.x(level.receive + level.merge))
-    boxes = [Area(a, y - _LEVEL_BAR / 2, b - a, _LEVEL_BAR) for a, b in pairwise(parts)]
-    page.rectangles(boxes, list(_PARTS.values()))
-    page.text(parts[-1] + 0.07, y, across.text(level.receive + level.merge), 7)

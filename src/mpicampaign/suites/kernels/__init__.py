@@ -6,17 +6,15 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.base.registry import Registry
-from mpicampaign.base.units import parse_size
 from mpicampaign.suites.kernels.frame import Kernel, KernelFrame
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable
 
     from mpicampaign.base.records import Series
 
-_SWEEPS = ("tree_gather", "tree_merge", "point_to_point")
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
 
@@ -32,19 +30,6 @@ class _Kernels(Suite):
 
     def quick(self, program: str) -> str:
         return "--budget 5"
-
-    def sizes(self, program: str, arguments: Sequence[str]) -> Collection[int]:
-        """From ``--min-size`` on they double up to ``--max-size``; how they go on from 0 B is not known."""
-        if program not in _SWEEPS:
-            return ()
-        given = dict(re.findall(r"--(min-size|max-size|size)[= ](\S+)", " ".join(arguments)))
-        ends = {"min-size": "8", "max-size": "4MiB"} | given
-        try:
-            size, largest = (parse_size(given.get("size", ends[end])) for end in ("min-size", "max-size"))
-        except ValueError:
-            return ()
-        doubled = [size << n for n in range((largest // size).bit_length())] if size else []
-        return {*doubled, largest} if doubled else ()
 
     def least_time(self, tables: Iterable[Series]) -> float:
         """At least half of the samples took no less than the median, which is the time of a table."""
