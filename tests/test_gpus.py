@@ -345,16 +345,10 @@ MADE = Path(__file__).parent / "fixtures/made"
 WHOLE, OF_2019, OF_2022 = ((MADE / f"nccl_tests_{name}.out").read_text() for name in ("2025", "2019", "2022"))
 
 
-def test_the_program_shows_in_the_bandwidths_or_is_unknown() -> None:
-    text = OF_2022
-    assert read_facts("a/run.out", text)["benchmark"] == "all_reduce_perf"
-    halved = re.sub(
-        r"[0-9.]+(?= +0(?:  |$))", lambda rate: f"{float(rate[0]) / 2:.2f}", text, flags=re.MULTILINE
-    )
-    assert read_facts("a/run.out", halved)["benchmark"] == "reduce_scatter_perf"
-    assert "benchmark" not in read_facts("a/run.out", text.replace("  sum", " none"))
+def test_the_program_is_that_of_the_job_script_where_the_output_names_none() -> None:
+    assert "benchmark" not in read_facts("a/run.out", OF_2022)
     script = "#!/bin/bash\nsrun ./all_gather_perf -b 8\n"
-    assert read_facts("a/run.out", text, script)["benchmark"] == "all_gather_perf"
+    assert read_facts("a/run.out", OF_2022, script)["benchmark"] == "all_gather_perf"
 
 
 def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:

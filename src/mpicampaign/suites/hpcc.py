@@ -1,10 +1,9 @@
 """The HPC Challenge suite (``hpccoutf.txt``), 1.0 to 1.5: the values of its summary section.
 
 Of the sections before the summary, which the programs of the suite print themselves, failures are read. A
-component whose check failed has no value; of an output that ends above its summary, the sections that ended
-are kept. Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s = 10**6 byte/sec"; STREAM and PTRANS
-divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0, or as
-what happened to be in memory.
+component whose check failed has no value. Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s =
+10**6 byte/sec"; STREAM and PTRANS divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not
+run is printed as -1 or 0, or as what happened to be in memory.
 """
 
 from __future__ import annotations
@@ -19,17 +18,11 @@ from mpicampaign.base.records import Series
 from mpicampaign.suites.hpl import (
     GIGA,
     THRESHOLD,
-    HplRow,
     LinearSystemSuite,
-    RowLayout,
     check_residual,
-    is_row,
     operations,
-    read_heading,
-    read_row,
 )
 from mpicampaign.suites.reading import (
-    MEGABYTE,
     MICROSECOND,
     OutputError,
     ParsedOutput,
@@ -93,60 +86,34 @@ _METRICS = {
     },
 }
 
-# ---- the sections above the summary: which ended, which failed, and what they print. Each is of one
-# benchmark, from "Begin of NAME section." to "End of NAME section." In an output that was cut these are all
-# there is; else the summary has their values, with more digits.
+# ---- the sections above the summary, each of one benchmark, in which its checks are printed
 
-_MILLISECOND = 1e-3
 _STREAM = ("Copy", "Scale", "Add", "Triad")
-_RANDOM_ACCESS = {"": "random_access", "_LCG": "random_access_lcg"}
-_VALUE = r"\s*([0-9]{1,9}\.[0-9]{1,9})(?: |$)"
-
-# section -> (what stands in front of a value, column, factor to SI); the last such line counts
-_SECTIONS: dict[str, tuple[tuple[str, str, float], ...]] = {
-    **{
-        f"{kind}RandomAccess{variant}": line
-        for variant, name in _RANDOM_ACCESS.items()
-        for kind, line in {
-            "MPI": (
-                (r"(?=.* Billion\(10\^9\) Updates    per second)", f"{name}_rate", GIGA),
-                ("Real time used =", f"{name}_time", 1.0),
-            ),
-            "Star": (("Average GUP/s", f"{name}_star_rate", GIGA),),
-            "Single": (("Single GUP/s", f"{name}_single_rate", GIGA),),
-        }.items()
-    },
-    "PTRANS": ((r"WALL(?: +[0-9.]+){7} PASSED", "ptrans_bandwidth", GIGA),),
-    "StarDGEMM": (("Average Gflop/s", "dgemm_star_flops", GIGA),),
-    "SingleDGEMM": (("Single DGEMM Gflop/s", "dgemm_single_flops", GIGA),),
-    "StarSTREAM": tuple((f"Average {op} GB/s", f"stream_{op.lower()}_star", GIGA) for op in _STREAM),
-    "SingleSTREAM": tuple(
-        (f"Single STREAM {op} GB/s", f"stream_{op.lower()}_single", GIGA) for op in _STREAM
-    ),
-    "MPIFFT": (("Gflop/s:", "fft_flops", GIGA),),
-    "StarFFT": (("Average Gflop/s", "fft_star_flops", GIGA),),
-    "SingleFFT": (("Single FFT Gflop/s", "fft_single_flops", GIGA),),
-    "LatencyBandwidth": (
-        ("Max Ping Pong Latency:", "ping_pong_latency", _MILLISECOND),
-        ("Randomly Ordered Ring Latency:", "random_ring_latency", _MILLISECOND),
-        ("Min Ping Pong Bandwidth:", "ping_pong_bandwidth", MEGABYTE),
-        ("Naturally Ordered Ring Bandwidth:", "natural_ring_bandwidth", MEGABYTE),
-        ("Randomly  Ordered Ring Bandwidth:", "random_ring_bandwidth", MEGABYTE),
-    ),
-    "HPL": (),  # its rows are HPL's
-}
-_SECTION_OF = {
-    **{column: name for name, lines in _SECTIONS.items() for _, column, _ in lines},
-    **{"ptrans_time": "PTRANS", "hpl_flops": "HPL", "hpl_time": "HPL"},
+_DGEMM = ("StarDGEMM", "SingleDGEMM")  # only rank 0 prints its residual: one proves neither
+# section -> the columns that it alone proves
+_SECTIONS = {
+    "HPL": ("hpl_flops", "hpl_time"),
+    "PTRANS": ("ptrans_bandwidth", "ptrans_time"),
+    "StarDGEMM": ("dgemm_star_flops",),
+    "SingleDGEMM": ("dgemm_single_flops",),
+    "StarSTREAM": tuple(f"stream_{name.lower()}_star" for name in _STREAM),
+    "SingleSTREAM": tuple(f"stream_{name.lower()}_single" for name in _STREAM),
+    "MPIRandomAccess": ("random_access_rate", "random_access_time"),
+    "StarRandomAccess": ("random_access_star_rate",),
+    "SingleRandomAccess": ("random_access_single_rate",),
+    "MPIRandomAccess_LCG": ("random_access_lcg_rate", "random_access_lcg_time"),
+    "StarRandomAccess_LCG": ("random_access_lcg_star_rate",),
+    "SingleRandomAccess_LCG": ("random_access_lcg_single_rate",),
+    "MPIFFT": ("fft_flops",),
+    "StarFFT": ("fft_star_flops",),
+    "SingleFFT": ("fft_single_flops",),
+    "LatencyBandwidth": tuple(RINGS),
 }
 _MARK = re.compile(r"(Begin|End) of (\w{1,40}) section\.")
 _FAILED = re.compile(r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
 _WITH_ERROR = re.compile(r"(?:Node\(s\) with error|Failed nodes) +[1-9]")
 _SCALED = re.compile(r"Scaled residual: (?:([0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[+-][0-9]{1,3})?)\s*$)?")
 _LARGEST = 16.0  # scaled residual of DGEMM
-_DGEMM = ("StarDGEMM", "SingleDGEMM")  # only rank 0 prints its residual: one proves neither
-_PARAMETER = re.compile(r"(N|NB|P|Q) {1,6}: +([0-9]{1,9}) *$")
-_RANKS = re.compile(r"(?:Running|Execution time .{1,60}) on ([0-9]{1,9}) process(?:or|e)s")
 
 
 @dataclass(slots=True)
@@ -156,22 +123,14 @@ class _Sections:
     ``errors``: the same of nodes with errors and residuals, which mean nothing where HPCC reports success.
     """
 
-    problem: dict[str, str] = field(default_factory=dict)  # N, NB, P, Q, where one of each was to run
-    ranks: int | None = None
     threshold: str = ""
     current: str = ""  # the section that is being read
-    ended: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    printed: dict[str, float] = field(default_factory=dict)  # by column
-    heading: RowLayout | None = None
-    rows: list[HplRow] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
         where = f"line {number}: {line.strip()[:120]}"
         if mark := _MARK.match(line):
-            if mark[1] == "End" and mark[2] == self.current:
-                self.ended.add(mark[2])
             self.current = mark[2] if mark[1] == "Begin" else ""
         elif _FAILED.match(line):
             self._fail(f"line {number}: a check failed: {line.strip()[:120]}")
@@ -181,47 +140,16 @@ class _Sections:
             self.errors.setdefault(self.current, where)
         elif match := THRESHOLD.match(line):
             self.threshold = match[1]
-        elif match := _PARAMETER.match(line):
-            self.problem.setdefault(match[1], match[2])
-        elif match := _RANKS.match(line):
-            self.ranks = int(match[1])
         else:
-            self._value(number, line)
+            try:
+                check_residual(number, line, self.threshold)
+            except OutputError as error:
+                self._fail(str(error))
 
     def _fail(self, reason: str) -> None:
         if not self.current:
             raise OutputError(reason)
         self.failed.setdefault(self.current, reason)
-
-    def _value(self, number: int, line: str) -> None:
-        try:
-            passed = check_residual(number, line, self.threshold)
-            if self.current == "HPL":
-                self._row(number, line, passed)
-        except OutputError as error:
-            self._fail(str(error))
-        for label, column, factor in _SECTIONS.get(self.current, ()):
-            if match := re.match(label + _VALUE, line):
-                self.printed[column] = float(match[1]) * factor
-
-    def _row(self, number: int, line: str, passed: bool) -> None:
-        if heading := read_heading(line):
-            self.heading = heading
-        elif self.heading and is_row(line):
-            self.rows.append(read_row(number, line, self.heading))
-        elif passed and self.rows:
-            self.rows[-1].passed += 1
-
-    def values(self) -> dict[str, float]:
-        """What the sections that ended without a failed check print, by column (SI)."""
-        values = {column: value for column, value in self.printed.items() if self.proves(_SECTION_OF[column])}
-        if self.proves("HPL") and len(self.rows) == 1 and self.rows[0].passed:
-            values |= {"hpl_flops": self.rows[0].gflops * GIGA, "hpl_time": self.rows[0].time}
-        return {column: value for column, value in values.items() if value}
-
-    def proves(self, name: str) -> bool:
-        """Whether a section ended and no check in it failed."""
-        return name in self.ended and name not in self.failed | self.errors
 
 
 # ---- the summary
@@ -377,25 +305,9 @@ def _parse(text: str) -> ParsedOutput:
     if not reader.started:
         missing_header = "the header of HPCC is missing: empty, cut or another program's"
         raise OutputError(_SUMMARY_ALONE if reader.values else missing_header)
-    return _of_summary(reader) if reader.ended else _of_sections(reader)
-
-
-def _of_sections(reader: _HpccReader) -> ParsedOutput:
-    """The values of a cut output's sections. Releases before 1.4 have no LCG."""
-    sections, values = reader.sections, reader.sections.values()
-    known = {name for name in _SECTIONS if not name.endswith("_LCG") or name in sections.ended}
-    lost = {name for name in known if not sections.proves(name)}
-    reasons = [*(sections.errors | sections.failed).values(), _NO_END]
-    lacks = missing(len(lost), len(known), "component", reasons)
-    if not values:
-        raise OutputError(lacks)
-    columns: dict[str, list[float | None]] = {column: [value] for column, value in values.items()}
-    if (hpl := values.get("hpl_flops")) and sections.ranks:
-        columns["hpl_flops_per_process"] = [hpl / sections.ranks]
-    given = {_HPL_KEYS[name]: (0, value) for name, value in sections.problem.items()}
-    series = Series("HPCC", sections.ranks, columns, _problem(given) if "HPL_N" in given else {})
-    metadata = {key.lower(): value for key, (_, value) in given.items()}
-    return ParsedOutput(reader.version, metadata, (series,), lacks)
+    if not reader.ended:
+        raise OutputError("; ".join([*reader.sections.failed.values(), _NO_END]))
+    return _of_summary(reader)
 
 
 def _of_summary(reader: _HpccReader) -> ParsedOutput:
@@ -410,7 +322,7 @@ def _of_summary(reader: _HpccReader) -> ParsedOutput:
             raise OutputError(f"line {number}: HPCC reports Success={success[:40]}: a benchmark of it failed")
     printed = _COLUMNS | {key: column for key, column in _LATER.items() if key in values}
     columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
-    columns |= {column: [None] for column in columns if _SECTION_OF.get(column) in failed}
+    columns |= {column: [None] for name in failed for column in _SECTIONS.get(name, ()) if column in columns}
     if all(columns[column] == [None] for column, _ in _COLUMNS.values()):
         raise OutputError(
             "; ".join(dict.fromkeys(failed.values())) or "no values: none of the benchmarks was run"

@@ -195,27 +195,6 @@ def _dotted(code: str) -> str:
     return f"{major}.{minor // 100}.{minor % 100}"
 
 
-def _inferred_program(text: str) -> str:
-    """The program of a text that does not name it: two operations show in the ratio of their bandwidths."""
-    try:
-        rows, ranks = [] if _JSON.match(text) else _read_tables(text).rows, int(_facts(text).get("ranks", 0))
-    except OutputError:
-        return ""
-    of_reductions = [
-        (algorithm.value, bus.value)
-        for row in rows
-        if row.about.get("redop", "none") != "none" and row.about.get("root", "-1") == "-1"
-        for half in row.halves
-        if (algorithm := half.values["algbw"]) and (bus := half.values["busbw"])
-    ]
-    fastest, of_bus = max(of_reductions, default=(0.0, 0.0))
-    if ranks < 3 or not fastest:
-        return ""
-    share = of_bus / fastest / (ranks - 1) * ranks
-    near = {2.0: "all_reduce_perf", 1.0: "reduce_scatter_perf"}
-    return next((name for ratio, name in near.items() if abs(share - ratio) < 0.1), "")
-
-
 # ---- JSON
 
 _JSON_HEADINGS = {"time": "time", "cpu_time": "cputime", "alg_bw": "algbw", "bus_bw": "busbw"}
@@ -556,8 +535,8 @@ class _NcclTests(Suite):
     options = ("datatype", "redop", "root", "warmup_iters", "iters", "agg_iters", "graph", "unalign")
 
     def names(self, text: str, program: str) -> tuple[str, str]:
-        """The program by the output; else by the job script, or by the ratio of the bandwidths."""
-        named = _printed_program(text) or program or _inferred_program(text)
+        """The program by the output; else by the job script."""
+        named = _printed_program(text) or program
         return named.removesuffix("_mpi"), named
 
     def facts(self, text: str) -> Mapping[str, str]:

@@ -199,8 +199,6 @@ def parts(text: str) -> list[Part]:
         suite = titles[0].suite.name if titles else ""
         return [Part(suite, text, "", text)]
     spans = _spans(text, titles)
-    if _is_of_ranks_at_once(text, spans):
-        return [Part(titles[0].suite.name, text, "", text)]
     labelled = [f"some lines have a label, such as {title.label!r}" for title in labelled_titles(text)[:1]]
     between = (_why_not(text, before, after) for before, after in pairwise(spans))
     if reason := next(filter(None, chain(labelled, between)), "") or _at_the_same_time(text, spans):
@@ -305,18 +303,6 @@ def _at_the_same_time(text: str, spans: list[_Span]) -> str:
 def _same_title(text: str, before: _Span, after: _Span) -> bool:
     titles = (_line_at(text, span.title.position) for span in (before, after))
     return len(set(titles)) == 1
-
-
-def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
-    """Whether ranks of one suite, which reads them as one, printed at the same time."""
-    suite = spans[0].title.suite
-    if not suite.ranks_at_once or any(span.title.suite is not suite for span in spans):
-        return False
-    closed = (text.count(f"\n{suite.end}", span.title.position, span.following) for span in spans)
-    if suite.end:
-        return max(closed) > 1
-    pairs = pairwise(spans)
-    return any(_same_title(text, *pair) and not pair[0].valued for pair in pairs)
 
 
 def _whole_rows(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:

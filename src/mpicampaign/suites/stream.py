@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
@@ -178,18 +177,15 @@ class _StreamReader:
 
 
 def _parse(text: str) -> ParsedOutput:
-    """A series for each function, in the logs of stream-scaling for all numbers of threads.
-
-    Where ranks printed their outputs at the same time, the series hold the mean, the lowest and the highest
-    of their rates.
-    """
+    """A series for each function, in the logs of stream-scaling for all numbers of threads."""
     reader = _StreamReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.titles:
         raise OutputError("the title of STREAM is missing: empty, cut or another program's")
-    lacks = _lacks(reader, text) if reader.titles == 1 else []
-    series = tuple(_of_one(reader) if reader.titles == 1 else _of_ranks(reader))
+    if reader.titles > 1:
+        raise OutputError(f"{reader.titles} titles: two outputs in one, or several ranks at once")
+    lacks, series = _lacks(reader, text), tuple(_series(reader))
     version = reader.metadata.pop("version", "")
     return ParsedOutput(version, reader.metadata, series, "; ".join(lacks))
 
@@ -231,7 +227,7 @@ def _absent(reader: _StreamReader, functions: list[str]) -> list[str]:
     return [name for name in expected if name not in functions and not alone]
 
 
-def _of_one(reader: _StreamReader) -> Iterator[Series]:
+def _series(reader: _StreamReader) -> Iterator[Series]:
     ranks = int(reader.metadata["ranks"]) if "ranks" in reader.metadata else None
     tables = [table for table in reader.tables if table.rows]
     several = len(tables) > 1
@@ -248,38 +244,14 @@ def _of_one(reader: _StreamReader) -> Iterator[Series]:
             yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
 
 
-def _of_ranks(reader: _StreamReader) -> Iterator[Series]:
-    """Lines of ranks may be mixed: each row proves itself, and none may be missing."""
-    rates: dict[str, list[float]] = {}
-    for name, values in (row for table in reader.tables for row in table.rows):
-        rates.setdefault(name, []).append(values["bandwidth"])
-    reasons = [table.failed for table in reader.tables if table.failed] + reader.faults
-    counts = {"tables": len(reader.tables), **{f"rows of {name}": len(rates[name]) for name in rates}}
-    counts |= {"validations": reader.valid} if reader.validates else {}
-    wrong = [f"{number} {what}" for what, number in counts.items() if number != reader.titles]
-    if reasons or wrong or not rates:
-        raise OutputError(
-            "; ".join([*reasons, f"{reader.titles} ranks, but {', '.join(wrong) or 'no rows'}"])
-        )
-    for name, of_ranks in rates.items():
-        summary = {"rate_mean": fsum(of_ranks) / len(of_ranks)}
-        summary |= {"rate_lowest": min(of_ranks), "rate_highest": max(of_ranks)}
-        yield Series(name, reader.titles, {column: [value] for column, value in summary.items()})
-
-
 # ---- the suites
 
 
 class _Stream(Suite):
-    ranks_at_once = True
     options = ("array", "threads", "precision", "implementation")
 
     def names(self, text: str, program: str) -> tuple[str, str]:
-        """Ranks at once measure something else than one."""
-        lines = [line for line in text.split("\n") if not line.startswith(_CSV)]  # may be below a title
-        titles = [line for line in lines if _TITLE.match(line) or _UNCHECKED_TITLE.match(line)]
-        name = "CUDA-STREAM" if _CUDA in text else self.called
-        return (f"{name}-at-once" if len(titles) > 1 else name), program
+        return ("CUDA-STREAM" if _CUDA in text else self.called), program
 
     def facts(self, text: str) -> Mapping[str, str]:
         """What is alike in all outputs of a text."""
@@ -304,9 +276,6 @@ _METRICS = {
     "time": ColumnMetric("average time", TIME),
     "time_min": ColumnMetric("shortest time", TIME),
     "time_max": ColumnMetric("longest time", TIME),
-    "rate_mean": ColumnMetric("best rate of a process, mean of all at once", BANDWIDTH, headline=True),
-    "rate_lowest": ColumnMetric("best rate of a process, lowest", BANDWIDTH),
-    "rate_highest": ColumnMetric("best rate of a process, highest", BANDWIDTH),
 }
 SUITE = (
     _Stream(

@@ -223,8 +223,6 @@ class Suite:
     """Whether an output that ends at a smaller message than others may still hold metrics."""
     holds: ClassVar[tuple[str, ...]] = ()
     """Suites whose banners appear inside its outputs, up to the line `end`."""
-    ranks_at_once: ClassVar[bool] = False
-    """Whether outputs that ranks printed at the same time are read as one; else they are refused."""
     given_up: ClassVar[tuple[str, ...]] = ()
     """What the metadata has under ``not_measured`` where time or memory did not allow a size."""
 
