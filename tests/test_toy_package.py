@@ -61,7 +61,7 @@ class Site:
         return self.call(command, "--campaign", "toy.yaml", *arguments)
 
     def jobs(self) -> list[dict[str, str]]:
-        return [json.loads(path.read_text()) for path in (self.state / "jobs").iterdir()]
+        return [json.loads(path.read_text()) for path in self.state.glob("*.json")]
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Plants mutants, and says which test kills which: make mutants.
 
-The first call finds which test reaches which line (FOLDER/notes, data, native.log). Kills are added to
+The first call finds which test reaches which line (FOLDER/data, native, seconds). Kills are added to
 FOLDER/kills-SEED.jsonl; an interrupted call goes on after them.
 """
 
@@ -8,86 +8,76 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
+import os
+import re
 import shutil
-import time
+import signal
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from queue import Queue
 
-from mutants.plant import Mutant, drawn
-from mutants.reached import Reached, read, run
-from mutants.trial import Tree, copy_of, import_packages
+from mutants.plant import BYTES, Mutant, drawn
+from mutants.reach import Reached, run
 
 PROJECT = Path(__file__).resolve().parents[2]
 WORKERS = 2
+TESTS, SECONDS = 12, 20.0  # of a mutant at most, and what these tests took together without it
+LIMIT = 90.0  # seconds for all tests of a mutant
+LEFT_OUT = (".git", ".venv", "__pycache__", "results", "build", ".*_cache", ".hypothesis")
+OPTIONS = ("-q", "-rfE", "--tb=no", "-p", "no:cacheprovider")
 
 
-def tests_for(mutant: Mutant, reached: Reached, most: int, seconds: float) -> list[str]:
-    """The tests that reach its line, the most specific first; for an import's line, those of its file."""
-    tests = reached.tests_of.get((mutant.file, mutant.line), set())
-    if not tests:
-        tests = set().union(*(some for place, some in reached.tests_of.items() if place[0] == mutant.file))
-    native = not mutant.file.endswith(".py")
-    chosen: list[str] = []
-    left = seconds
-    for test in sorted(
-        tests, key=lambda one: reached.seconds[one] if native else len(reached.places_of[one])
-    ):
-        if len(chosen) < most and reached.seconds[test] <= left:
+def copy_of_project(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+    return folder
+
+
+def tests_for(mutant: Mutant, reached: Reached) -> list[str]:
+    """The tests that reach its line, the most specific first; of shell and C, the shortest."""
+    cost = reached.lines if mutant.file.endswith(".py") else reached.seconds
+    chosen, left = [], SECONDS
+    for test in sorted(reached.tests_of(mutant.file, mutant.line), key=cost.__getitem__):
+        if len(chosen) < TESTS and reached.seconds[test] <= left:
             chosen.append(test)
             left -= reached.seconds[test]
     return chosen
 
 
-def listed(file: Path | None) -> set[str]:
-    return set(file.read_text().split()) if file else set()
+def killers(mutant: Mutant, tests: Sequence[str], tree: Path) -> list[str]:
+    """Those of the tests that fail with the mutant planted; the file is as before afterwards."""
+    file = tree / mutant.file
+    source, stamp = file.read_text(BYTES), file.stat()
+    file.write_text(mutant.planted(source), BYTES)
+    try:
+        output = call_pytest(tests, tree)
+    finally:
+        file.write_text(source, BYTES)
+        if file.suffix == ".py":  # its bytecode is that of this time; make builds again
+            os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    failed = set(re.findall(r"(?m)^(?:FAILED|ERROR) (\S+?)(?:\[.*| - .*)?$", output))
+    return sorted(failed) or ([] if re.search(r"(?m)^\d+ passed", output) else ["collection or time limit"])
 
 
-def without(removed: set[str], reached: Reached) -> Reached:
-    tests_of = {place: tests - removed for place, tests in reached.tests_of.items()}
-    return Reached(reached.seconds, tests_of, reached.places_of)
-
-
-def judge(mutant: Mutant, tree: Tree, groups: Iterable[list[str]], first_only: bool) -> list[str]:
-    """Those that kill it, of the first group of tests that does."""
-    for tests in groups:
-        killers = tree.killers(mutant, tests, first_only) if tests else []
-        if killers:
-            return killers
-    return []
-
-
-def work(number: int, wanted: argparse.Namespace, mutants: list[Mutant], reached: Reached) -> None:
-    """One worker: each mutant that the other one has not begun."""
-    import_packages()
-    tree = copy_of(PROJECT, wanted.folder / f"tree{number}")
-    kept = without(listed(wanted.removed), reached)
-    for place, mutant in enumerate(mutants):
-        try:
-            (wanted.folder / f"begun-{wanted.seed}" / str(place)).touch(exist_ok=False)
-        except FileExistsError:
-            continue
-        groups = [tests_for(mutant, some, wanted.tests, wanted.seconds) for some in (kept, reached)]
-        began = time.monotonic()
-        killers = judge(mutant, tree, groups if wanted.removed else groups[:1], wanted.first)
-        line = {"mutant": place, "file": mutant.file, "line": mutant.line, "room": mutant.room}
-        line |= {"text": mutant.text, "tests": len(groups[-1]), "killers": killers}
-        line |= {"seconds": round(time.monotonic() - began, 1)}
-        with (wanted.folder / f"kills-{wanted.seed}.jsonl").open("a") as kills:
-            kills.write(json.dumps(line) + "\n")
-
-
-def summary(kills: Path, removed: set[str]) -> str:
-    """Kills by room; of tests on the list of removed ones apart."""
-    judged, killed, by_kept = Counter[str](), Counter[str](), Counter[str]()
-    for line in map(json.loads, kills.read_text().splitlines()):
-        for room in (line["room"], "all"):
-            judged[room] += 1
-            killed[room] += bool(line["killers"])
-            by_kept[room] += bool(set(line["killers"]) - removed)
-    rows = [f"{room:32} {judged[room]:5} {killed[room]:5} {by_kept[room]:5}" for room in sorted(judged)]
-    return "\n".join([f"{'room':32} {'all':>5} {'killed':>5} {'kept':>5}", *rows])
+def call_pytest(tests: Sequence[str], tree: Path) -> str:
+    """What it printed in time."""
+    paths = {"PYTHONPATH": f"{tree}/src:{tree}/tests", "MPICAMPAIGN_TEST_KERNELS": f"{tree}.kernels"}
+    command = [sys.executable, "-m", "pytest", *OPTIONS, f"--basetemp={tree}.scratch", *tests]
+    with Path(f"{tree}.log").open("w+") as log:
+        pytest = subprocess.Popen(
+            command, cwd=tree, env=os.environ | paths, stdout=log, stderr=log, start_new_session=True
+        )
+        with suppress(subprocess.TimeoutExpired):
+            pytest.wait(LIMIT)
+        with suppress(ProcessLookupError):
+            os.killpg(pytest.pid, signal.SIGKILL)
+        log.seek(0)
+        return log.read()
 
 
 def main() -> None:
@@ -95,31 +85,31 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--number", type=int, default=600)
-    parser.add_argument("--tests", type=int, default=12, help="at most so many for a mutant")
-    parser.add_argument("--seconds", type=float, default=20, help="that they took together without it")
-    parser.add_argument("--first", action="store_true", help="stop at the first test that kills a mutant")
-    parser.add_argument("--removed", type=Path, help="tests that are tried only where no other one kills")
     wanted = parser.parse_args()
-    folder = wanted.folder = wanted.folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / "notes").exists():
-        run(copy_of(PROJECT, folder / "marked").folder, folder)
+    folder = wanted.folder.resolve()
+    if not (folder / "seconds").exists():
+        run(copy_of_project(folder / "marked"), folder)
     kills = folder / f"kills-{wanted.seed}.jsonl"
     kills.touch()
-    begun = folder / f"begun-{wanted.seed}"
-    shutil.rmtree(begun, ignore_errors=True)
-    begun.mkdir()
-    for line in map(json.loads, kills.read_text().splitlines()):
-        (begun / str(line["mutant"])).touch()
-    mutants, reached = drawn(PROJECT, wanted.seed, wanted.number), read(folder)
-    workers = [
-        multiprocessing.Process(target=work, args=(n, wanted, mutants, reached)) for n in range(WORKERS)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    print(summary(kills, listed(wanted.removed)))
+    judged = {json.loads(line)["mutant"] for line in kills.read_text().splitlines()}
+    reached, trees = Reached(folder), Queue[Path]()
+    for number in range(WORKERS):
+        trees.put(copy_of_project(folder / f"tree{number}"))
+
+    def judge(number: int, mutant: Mutant) -> None:
+        tree, tests = trees.get(), tests_for(mutant, reached)
+        found = killers(mutant, tests, tree) if tests else []
+        trees.put(tree)
+        line = {"mutant": number, "file": mutant.file, "line": mutant.line, "text": mutant.text}
+        with kills.open("a") as file:
+            file.write(json.dumps({**line, "tests": len(tests), "killers": found}) + "\n")
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for number, mutant in enumerate(drawn(PROJECT, wanted.seed, wanted.number)):
+            if number not in judged:
+                pool.submit(judge, number, mutant)
+    of = Counter(bool(json.loads(line)["killers"]) for line in kills.read_text().splitlines())
+    print(f"{of[True]} of {of.total()} mutants killed")
 
 
 if __name__ == "__main__":

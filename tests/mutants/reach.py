@@ -1,112 +1,139 @@
-"""A pytest plugin: which test reaches which line of Python, shell function and C file.
+"""Which test reaches which line of Python, and which file of shell and C; as a plugin of pytest, too.
 
-Python: coverage, one context for each test function; in processes that a test starts, too, by a .pth file and
-PYTEST_CURRENT_TEST. A fixture shared by several tests has a context of its own; each of its tests is noted.
-Shell and C: the copy of the tree is marked, so that what runs writes the test's name to a file.
+Python: coverage, one context for each test function, also in processes that a test starts. What a fixture of
+several tests reaches counts for all tests of its file or folder. Shell and C: the copy of the tree is marked,
+so that what runs writes the test's name to a file.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import coverage
 import pytest
+from coverage.numbits import numbits_to_nums
 
-NOTES = os.environ.get("MUTANTS_NOTES", "/dev/null")  # some tests empty the environment
-CONTEXT = "PYTEST_CURRENT_TEST"
-SHELL_FUNCTION = re.compile(r"^([a-z_]+)\(\) \{(.*)$")
-REACHED = """
+from mutants.plant import NATIVE
+
+TEST = "PYTEST_CURRENT_TEST"  # in the environment
+QUICK = "not full and not soak and not alone"
+SETTINGS = f"""\
+[run]
+parallel = true
+data_file = {{}}/data/c
+patch = subprocess
+source_pkgs = mpicampaign
+context = ${{{{{TEST}-}}}}
+concurrency = multiprocessing, thread
+"""
+MARK_OF_SHELL = rf"\g<0> printf '%%s\\t%s\\n' \"${{{TEST}-}}\" >>%s 2>/dev/null || :;"
+MARK_OF_C = f"""
 #include <stdio.h>
 #include <stdlib.h>
 __attribute__((constructor)) static void reached_by_test(void)
-{
-    const char *test = getenv("PYTEST_CURRENT_TEST");
+{{
+    const char *test = getenv("{TEST}");
     FILE *log = test ? fopen("%s", "a") : NULL;
-    if (log) {
+    if (log) {{
         fprintf(log, "%%s\\t%s\\n", test);
         fclose(log);
-    }
-}
+    }}
+}}
 """
-
-
-def mark_shell(file: Path, name: str, log: Path) -> None:
-    """Each function of a shell library notes that it was called."""
-    marked = []
-    for line in file.read_text().splitlines():
-        found = SHELL_FUNCTION.match(line)
-        if found and not found[2].rstrip().endswith("}"):
-            note = f"printf '%s\\t%s\\n' \"${{{CONTEXT}-}}\" '{name} {found[1]}' >>{log} 2>/dev/null || :"
-            line = f"{found[1]}() {{ {note}; {found[2]}"
-        marked.append(line)
-    file.write_text("\n".join(marked) + "\n")
-
-
-def mark_c(file: Path, name: str, log: Path) -> None:
-    """A program with this file in it notes that it was started."""
-    file.write_text(file.read_text() + REACHED % (log, name))
 
 
 def function_of(test: str) -> str:
     """A test's id without phase and parameters."""
-    return test.split(" (")[0].split("[")[0]
+    return test.split("|")[-1].split(" (")[0].split("[")[0]
 
 
 def _switch(context: str) -> None:
-    import coverage
-
-    current = coverage.Coverage.current()
-    if current is not None:
+    os.environ[TEST] = context
+    if current := coverage.Coverage.current():
         current.switch_context(context)
-
-
-@contextmanager
-def _within(context: str) -> Iterator[None]:
-    before = os.environ.get(CONTEXT, "")
-    _switch(context)
-    os.environ[CONTEXT] = context
-    try:
-        yield
-    finally:
-        os.environ[CONTEXT] = before
-        _switch(function_of(before))
-
-
-def _context_of(fixture: pytest.FixtureDef[Any]) -> str:
-    return f"fixture {fixture.baseid}::{fixture.argname}"
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-    if fixturedef.scope == "function":
+    test = os.environ[TEST]
+    _switch(function_of(test) if fixturedef.scope == "function" else fixturedef.baseid)
+    try:
         return (yield)
-    with _within(_context_of(fixturedef)):
-        return (yield)
+    finally:
+        _switch(function_of(test))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    _switch(function_of(item.nodeid))
+    test, began = function_of(item.nodeid), time.monotonic()
+    _switch(test)
     result = yield
-    _switch("")
+    with Path(os.environ["MUTANTS_SECONDS"]).open("a") as file:
+        file.write(f"{time.monotonic() - began:.3f} {test}\n")
     return result
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> Iterator[None]:
-    report: Any = yield
-    fixtures = [
-        _context_of(definitions[-1])
-        for definitions in item._fixtureinfo.name2fixturedefs.values()
-        if definitions and definitions[-1].scope != "function"
-    ]
-    line = {"test": item.nodeid, "phase": call.when, "seconds": round(call.duration, 3)}
-    line |= {"outcome": report.outcome, "fixtures": fixtures}
-    with Path(NOTES).open("a") as notes:
-        notes.write(json.dumps(line) + "\n")
-    return report
+def run(tree: Path, folder: Path) -> None:
+    """The quick tests in a copy of the project, whose shell functions and programs note who called them."""
+    for file in (file for pattern in NATIVE for file in tree.glob(pattern)):
+        text, name, log = file.read_text(), file.relative_to(tree), folder / "native"
+        if file.suffix == ".c":
+            file.write_text(text + MARK_OF_C % (log, name))
+        else:
+            file.write_text(re.sub(r"(?m)^[a-z_]+\(\) \{(?!.*\}$)", MARK_OF_SHELL % (name, log), text))
+    (folder / "data").mkdir()
+    (folder / "settings").write_text(SETTINGS.format(folder))
+    paths = {"PYTHONPATH": f"{tree}/src:{tree}/tests", "MUTANTS_SECONDS": str(folder / "seconds")}
+    command = [sys.executable, "-m", "coverage", "run", f"--rcfile={folder}/settings", "-m", "pytest"]
+    command += ["-p", "mutants.reach", "-n", "2", "-m", QUICK]
+    subprocess.run(command, cwd=tree, env=os.environ | paths, check=False)
+
+
+class Reached:
+    """From the notes of a run; a file of shell or C is reached in line 0."""
+
+    def __init__(self, folder: Path) -> None:
+        reached = defaultdict[str, set[tuple[str, int]]](set)
+        for test, *place in _places(folder):
+            reached[test].add((place[0], place[1]))
+        self.seconds = defaultdict[str, float](float)
+        for line in (folder / "seconds").read_text().splitlines():
+            took, _, test = line.partition(" ")
+            self.seconds[test] += float(took)
+        self._places = {
+            test: reached[test] | reached[test.partition("::")[0]] | reached["tests"] for test in self.seconds
+        }
+        self.lines = {test: len(places) for test, places in self._places.items()}
+
+    def tests_of(self, file: str, line: int) -> set[str]:
+        """Those that reach this line; for one that is run at import, those that reach any of its file."""
+        at = {test for test, places in self._places.items() if (file, line) in places}
+        return at or {
+            test for test, places in self._places.items() if any(name == file for name, _ in places)
+        }
+
+
+def _places(folder: Path) -> Iterator[tuple[str, str, int]]:
+    """Each test, or the file or folder of a fixture, with what it reached."""
+    for path in folder.glob("data/c.*"):
+        with closing(sqlite3.connect(path)) as database:
+            rows = database.execute(
+                "select file.path, context.context, line_bits.numbits from line_bits"
+                " join file on file.id = file_id join context on context.id = context_id"
+            )
+            for file, context, bits in rows:
+                source = file[file.rindex("/src/") + 1 :]
+                yield from ((function_of(context), source, line) for line in numbits_to_nums(bits))
+    for line in set((folder / "native").read_text(errors="replace").splitlines()):
+        test, _, file = line.partition("\t")
+        yield function_of(test), file, 0
