@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.full]
 BENCH = PROJECT / "bench"
 HELPERS = {"stand_in_scheduler"}  # a process of a benchmark
 NAMES = sorted({path.stem for path in BENCH.glob("*.py") if "\ndef main(" in path.read_text()} - HELPERS)
-BOUND = {"condition", "evidence_cost"}
+BOUND = {"condition"}
 MISSING = re.compile(r"^ *((?:skipped|not measured): .*)", re.MULTILINE)
 
 

@@ -29,7 +29,7 @@ WORKERS = 2
 TESTS, SECONDS = 12, 20.0  # of a mutant at most, and what these tests took together without it
 LIMIT = 90.0  # seconds for all tests of a mutant
 LEFT_OUT = (".git", ".venv", "__pycache__", "results", "build", ".*_cache", ".hypothesis")
-OPTIONS = ("-q", "-rfE", "--tb=no", "-p", "no:cacheprovider")
+OPTIONS = ("-rfE", "--tb=no", "-p", "no:cacheprovider")
 
 
 def copy_of_project(folder: Path) -> Path:

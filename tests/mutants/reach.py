@@ -36,7 +36,7 @@ source_pkgs = mpicampaign
 context = ${{{{{TEST}-}}}}
 concurrency = multiprocessing, thread
 """
-MARK_OF_SHELL = rf"\g<0> printf '%%s\\t%s\\n' \"${{{TEST}-}}\" >>%s 2>/dev/null || :;"
+MARK_OF_SHELL = rf"""\g<0> printf '%%s\\t%s\\n' "${{{TEST}-}}" >>%s 2>/dev/null || :;"""
 MARK_OF_C = f"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,4 +136,5 @@ def _places(folder: Path) -> Iterator[tuple[str, str, int]]:
                 yield from ((function_of(context), source, line) for line in numbits_to_nums(bits))
     for line in set((folder / "native").read_text(errors="replace").splitlines()):
         test, _, file = line.partition("\t")
-        yield function_of(test), file, 0
+        if "::" in test:
+            yield function_of(test), file, 0
