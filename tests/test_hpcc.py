@@ -11,7 +11,7 @@ import build_records as make
 import pytest
 from build_campaigns import of_debian, problems_of, program_at, write_campaign
 from conftest import ProjectCopy
-from test_charts import marks_of, named_lines, texts_of
+from test_charts import named_lines, texts_of
 
 from mpicampaign.base.records import BLAS
 from mpicampaign.base.units import parse_flop_rate
@@ -23,9 +23,8 @@ from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.questions.balance import draw as charts
 from mpicampaign.questions.balance.draw import balance
 from mpicampaign.report.draw_figures import draw_all, page_of
-from mpicampaign.show.charts.model import BarChart, ScatterChart
+from mpicampaign.show.charts.model import BarChart, CurveChart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.page import Writing
 
 if TYPE_CHECKING:
     from mpicampaign.base.records import Record
@@ -142,14 +141,14 @@ def lines(page: Page, name: str) -> list[tuple[Point, ...]]:
     return [line for group in named_lines(page, name) for line in group]
 
 
-def test_every_point_has_its_number() -> None:
+def test_every_result_has_its_place_over_hpl() -> None:
     chart = charts_of(three_systems())[RANDOM_RING]
-    assert isinstance(chart, ScatterChart)
-    page = page_of(chart)
-    discs = {mark.points[0] for mark in marks_of(page)}
-    numbered = [text for text in page.drawn if isinstance(text, Writing) and (text.x, text.y) in discs]
-    assert [text.text for text in numbered] == ["1", "2", "3"] * len(chart.panels)
-    assert {member.name for member in chart.members} <= set(texts_of(page))
+    assert isinstance(chart, CurveChart)
+    points = [[*curve.median.items()] for curve in chart.panels[0].curves]
+    assert sorted(hpl for of in points for hpl, _ in of) == [1e10, 2e10, 4e10]
+    assert {curve.name.split("/")[0] for curve in chart.panels[0].curves} <= {*["alpha", "beta", "gamma"]}
+    assert all(len(curve.repeats) > 1 for curve in chart.panels[1].curves)
+    assert {"10", "20", "HPL (Gflop/s)"} <= set(texts_of(page_of(chart)))
 
 
 def test_bars_are_as_long_as_their_values() -> None:

@@ -24,7 +24,6 @@ from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.maps import draw_core_map, draw_node_map
 from mpicampaign.show.figures.page import FORMATS, Page
-from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
 from mpicampaign.show.runs import unused
 from mpicampaign.show.view import DEFAULT, View
@@ -72,7 +71,6 @@ _PAINTERS: dict[type[model.Chart], Callable[[Any], Page]] = {
     model.DotChart: draw_dots,
     model.CoreMap: draw_core_map,
     model.NodeMap: draw_node_map,
-    model.ScatterChart: draw_scatter,
     model.BarChart: draw_bars,
 }
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE, Dimension
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, visible
 from mpicampaign.questions.balance.find_hpcc import (
     COPY,
@@ -125,10 +126,8 @@ def _axis(
     summaries: Iterable[Summary | None],
     logarithmic: bool | None,
 ) -> model.Axis:
-    """An axis that holds medians and intervals."""
-    known = [summary for summary in summaries if summary is not None]
-    bounds = [value for s in known if s.interval for value in (s.interval.low, s.interval.high)]
-    values = [*bounds, *(summary.median for summary in known)]
+    """An axis that holds all repeats."""
+    values = [end for summary in summaries if summary for end in (summary.minimum, summary.maximum)]
     axis = drawing.scene.axis(name, dimension, values, logarithmic)
     assert axis is not None, "all values of a result are positive"
     return axis
@@ -229,19 +228,14 @@ def _bar_chart(drawing: PaperChart, text: str, columns: Sequence[model.BarColumn
     return model.BarChart(*texts, drawing.members, tuple(columns), folded=True)
 
 
-# Scatter: accumulated values over HPL, and what they are for each operation
+# Curves: accumulated values over HPL, and what they are for each operation
 
 
-def over_hpl(drawing: PaperChart) -> model.ScatterChart:
-    """Each column over HPL and divided by it: logarithmic above, linear below."""
+def over_hpl(drawing: PaperChart) -> model.CurveChart:
+    """Each column over HPL, and divided by it."""
     _, *columns = drawing.figure.needs
-    panels = [
-        _panel(drawing, column, by, logarithmic)
-        for column in columns
-        for logarithmic in (True, False)
-        for by in ("", HPL)
-    ]
-    text = "Left: over HPL; right: divided by HPL. Logarithmic axes above, linear ones below."
+    panels = tuple(_panel(drawing, column, by) for column in columns for by in ("", HPL))
+    text = "Left: over HPL; right: divided by HPL. Strokes: each repeat."
     if PER_PROCESS & set(columns):
         text += " Accumulated: per process × number of processes."
     text += " Lines join results of one platform."
@@ -256,18 +250,35 @@ def over_hpl(drawing: PaperChart) -> model.ScatterChart:
         values = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in summaries if s]
         lines.append(f"{member.name}: {', '.join(values)}")
     texts = drawing.texts(text, "; ".join(lines))
-    return model.ScatterChart(*texts, drawing.members, tuple(panels), folded=True)
+    across = _axis(drawing, "HPL", FLOPS, drawing.whole(Quantity(HPL)), logarithmic=True)
+    ticks = tuple(across.scale.ticks())
+    return model.CurveChart(*texts, across, panels, own_scales=True, keyed=True, ticks=ticks, folded=True)
 
 
-def _panel(drawing: PaperChart, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:
-    speeds = drawing.whole(Quantity(HPL))
+def _panel(drawing: PaperChart, column: str, by: str) -> model.CurvePanel:
     values = drawing.whole(whole_system(column, by))
     name, dimension = NAMES[column]
-    across = _axis(drawing, "HPL", FLOPS, speeds, logarithmic)
-    up = _axis(drawing, name, _ratio_of(dimension) if by else dimension, values, logarithmic)
-    points = tuple(model.ScatterPoint(x, y) for x, y in zip(speeds, values, strict=True))
+    up = _axis(drawing, name, _ratio_of(dimension) if by else dimension, values, logarithmic=not by)
     title = f"{name} / HPL" if by else f"{name}{', accumulated' if column in PER_PROCESS else ''}"
-    return model.ScatterPanel(f"{title} ({up.unit.name})", across, up, points)
+    platforms = grouped(drawing.results, lambda result: result.platform).values()
+    curves = (_curve(drawing, results, whole_system(column, by)) for results in platforms)
+    return model.CurvePanel(title, up, tuple(curves))
+
+
+def _curve(drawing: PaperChart, results: Sequence[HpccResult], wanted: Quantity) -> model.ChartCurve:
+    """The results of a platform, the slowest HPL first."""
+    row, hpl = results[0].row, Quantity(HPL)
+    name = f"{drawing.scene.place(row)} {visible(row.case.placement)}"
+    both = [(result.summary(hpl), result.summary(wanted)) for result in results]
+    medians = {round(speed.median): value.median for speed, value in both if speed and value}
+    repeats = tuple(
+        model.Repeat(run, {round(hpl.value(values, 1)): wanted.value(values, result.row.ranks or 0)})
+        for result in results
+        for (run, _), values in zip(result.row.curves, result.runs, strict=True)
+        if values.keys() >= {*hpl.columns, *wanted.columns}
+    )
+    look = drawing.scene.looks[HOST_GROUP][drawing.scene.place(row)]
+    return model.ChartCurve(name, name, look, dict(sorted(medians.items())), repeats)
 
 
 def _ratio_of(dimension: Dimension) -> Dimension:

@@ -109,7 +109,7 @@ class CurveChart(Captioned):
 
     ``own_scales``: whether each panel has its own. ``each_repeat``: whether the repeats are what is shown,
     without medians. ``keyed``: whether a key below the panels names the curves, instead of their ends.
-    ``ticks``: numbers of cores that the axis across names, where it does not show sizes.
+    ``ticks``: what the axis across names, in its unit, where it does not show sizes.
     """
 
     across: Axis
@@ -117,7 +117,7 @@ class CurveChart(Captioned):
     own_scales: bool = False
     each_repeat: bool = False
     keyed: bool = False
-    ticks: tuple[int, ...] = ()
+    ticks: tuple[float, ...] = ()
 
 
 # A line for each row
@@ -252,30 +252,6 @@ class SystemResult(NamedTuple):
     platform: int
 
 
-class ScatterPoint(NamedTuple):
-    """Where a member lies: the medians, and their intervals where there are repeats."""
-
-    x: Summary
-    y: Summary
-
-
-class ScatterPanel(NamedTuple):
-    """A point for each member."""
-
-    title: str
-    across: Axis
-    up: Axis
-    points: tuple[ScatterPoint, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterChart(Captioned):
-    """Panels with the same members, two side by side."""
-
-    members: tuple[SystemResult, ...]
-    panels: tuple[ScatterPanel, ...]
-
-
 class BarSeries(NamedTuple):
     """Bars of one colour in a column: one for each member, ``None`` where it has no value."""
 
@@ -310,4 +286,4 @@ def bars_as_text(members: Sequence[SystemResult], columns: Sequence[BarColumn]) 
     return "; ".join(lines)
 
 
-Chart = CurveChart | DotChart | CoreMap | NodeMap | ScatterChart | BarChart
+Chart = CurveChart | DotChart | CoreMap | NodeMap | BarChart

@@ -15,6 +15,7 @@ from mpicampaign.show.figures.page import WIDTH, Area, Page, Point, spread, wide
 INTERVALS = "stroke: interval of the median"  # a key
 _LABEL = 7.5
 _SIZE = 8.0  # of labels of legends
+_BETWEEN = 0.34  # inches from a panel to the one above it, for its title and the other's ticks
 _END_GAP = 0.125  # inches between names at the ends of lines
 _NONE = Axis("", COUNT, Unit("", 1.0), Scale(0.0, 1.0, logarithmic=False))
 
@@ -165,7 +166,6 @@ def panel_grid(
     room: float,
     own_scales: bool = False,
     below: float = 0.0,
-    between: float = 0.34,
 ) -> PanelGrid:
     """Places for so many panels.
 
@@ -175,17 +175,16 @@ def panel_grid(
     room : for names at the right of each (inches)
     own_scales : whether each has its own scale at the left, named there
     below : what else stands at the foot of the page (inches)
-    between : a panel and the one above it, for its title and the other's ticks (inches)
     """
     down = -(-count // across)
     left, above, foot = 0.72, 0.34, 0.5 + below
     inner = 0.5 if own_scales else 0.06
     width = (WIDTH - left - 0.05 - (across - 1) * inner) / across - room
-    height = foot + above + down * (panel_height + between) - between + (0.16 if count % across else 0.0)
+    height = foot + above + down * (panel_height + _BETWEEN) - _BETWEEN + (0.16 if count % across else 0.0)
     places = []
     for index in range(count):
         x = left + (index % across) * (width + room + inner)
-        top = height - above - (index // across) * (panel_height + between)
+        top = height - above - (index // across) * (panel_height + _BETWEEN)
         places.append(Area(x, top - panel_height, width, panel_height))
     return PanelGrid(height, across, tuple(places))
 
@@ -200,7 +199,7 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
     for index, (part, place) in enumerate(zip(chart.panels, grid.places, strict=True)):
         panel = Panel(page, place, chart.across, part.up)
         scale, most = chart.across.scale, max(4, int(place.width / 0.55))
-        ticks = [(float(tick), str(tick)) for tick in chart.ticks[:: max(1, -(-len(chart.ticks) // most))]]
+        ticks = [(tick, plain(tick)) for tick in chart.ticks[:: max(1, -(-len(chart.ticks) // most))]]
         panel.across_ticks(ticks or size_ticks(scale.low, scale.high, most), named=grid.lowest(index))
         panel.up_ticks(named=chart.own_scales or grid.first(index))
         panel.frame(part.title if len(labels) == 1 else _with_unit(part))
