@@ -1,4 +1,4 @@
-"""nccl-tests and rccl-tests, whose outputs are tables, or JSON (``-J``).
+"""nccl-tests and rccl-tests, whose outputs are tables.
 
 A table has a row for each size, with values out of place and in place; datatypes, operations, roots and
 cycles (``-N``) follow each other. The closing line has the mean of all bus bandwidths, by which missing and
@@ -7,14 +7,12 @@ damaged rows show. Source: common.cu and util.cu of nccl-tests 2017 to 2.19, com
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from math import fsum, inf
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
@@ -90,7 +88,7 @@ class _Row(NamedTuple):
 
 @dataclass(slots=True)
 class _Output:
-    """What a text or a JSON file holds. ``faults``: of damaged rows and aborted programs."""
+    """What a text holds. ``faults``: of damaged rows and aborted programs."""
 
     version: str = ""
     threads: int = 1
@@ -111,39 +109,19 @@ _DEVICE = re.compile(
     re.MULTILINE,
 )
 _LIBRARY = re.compile(r"nccl-library=([0-9]{4,6})|\b[NR]CCL version *:? *([0-9][0-9.]{0,20})")
-_DEVICE_KEYS = ("rank", "group", "hostname", "device_info")
-_JOBS = ("SLURM_JOB_ID", "LSB_JOBID", "PBS_JOBID")
-_MOST_RANKS = 10**7
-_UNEXPECTED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
-
-
-@lru_cache(maxsize=2)  # names, facts and rows of one text are asked for one after the other
-def _loaded(text: str) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"not whole JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise OutputError("not the JSON of nccl-tests")
-    return data
 
 
 def _printed_program(text: str) -> str:
     """The program's name that the output gives; else empty."""
-    if _JSON.match(text):
-        arguments = _loaded(text).get("args")
-        return str(arguments[0]).rpartition("/")[2] if isinstance(arguments, list) and arguments else ""
     printed = _PROGRAM.search(text)
     return printed[1] if printed else ""
 
 
 def _facts(text: str) -> dict[str, str]:
     """By the names of facts of imports, and ``ranks``; an empty value where one is unknown."""
-    if _JSON.match(text):
-        return _facts_of_json(_loaded(text))
     devices, library, begin = _DEVICE.findall(text), _LIBRARY.search(text), _BEGIN.search(text)
     version = (_dotted(library[1] or "") or library[2].rstrip(".")) if library else ""
-    facts = _device_facts(devices, 1) | {"nccl": version}
+    facts = _device_facts(devices) | {"nccl": version}
     of_process = int(begin[1]) * int(begin[2]) if begin else 1
     numbers = {int(rank) for rank, *_ in devices}
     if numbers != {*range(len(devices))} or len(devices) % max(of_process, 1):  # lines are missing
@@ -151,35 +129,15 @@ def _facts(text: str) -> dict[str, str]:
     return facts
 
 
-def _facts_of_json(data: Mapping[str, Any]) -> dict[str, str]:
-    """The facts of a JSON output; a process names its first device only."""
-    try:
-        config = data["config"]
-        devices = [[str(device[key]) for key in _DEVICE_KEYS] for device in config["devices"]]
-        of_process = int(config["nthreads"]) * int(config["ngpus"])
-        if not 0 < of_process < _MOST_RANKS:
-            return {}
-        variables = dict(str(variable).partition("=")[::2] for variable in data["env"])
-        job = next((variables[name] for name in _JOBS if name in variables), "")
-        started = str(data["start_time"]).replace(" ", "T")
-        version = _dotted(str(data["nccl_version"]))
-    except _UNEXPECTED:
-        return {}
-    return _device_facts(devices, of_process) | {"nccl": version, "started": started, "job": job}
-
-
-def _device_facts(devices: Sequence[Sequence[str]], number: int) -> dict[str, str]:
-    """Of devices as their rank, group, host and name, each of which stands for a number of them.
-
-    ``ranks``: those of the first communicator.
-    """
+def _device_facts(devices: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Of devices as their rank, group, host and name; ``ranks``: those of the first communicator."""
     if not devices:
         return {}
     _, groups, hosts, names = zip(*devices, strict=True)
-    on_host = {number * count for count in Counter(hosts).values()}
+    on_host = {*Counter(hosts).values()}
     return {
-        "ranks": str(number * groups.count(groups[0])),
-        "gpus": str(number * len(devices)),
+        "ranks": str(groups.count(groups[0])),
+        "gpus": str(len(devices)),
         "gpus_per_node": str(*on_host) if len(on_host) == 1 else "",
         "gpu": ", ".join(dict.fromkeys(name.strip() for name in names)),
         "hosts": " ".join(dict.fromkeys(hosts)),
@@ -193,66 +151,6 @@ def _dotted(code: str) -> str:
         return ""
     major, minor = divmod(int(code), 1000 if len(code) == 4 else 10000)
     return f"{major}.{minor // 100}.{minor % 100}"
-
-
-# ---- JSON
-
-_JSON_HEADINGS = {"time": "time", "cpu_time": "cputime", "alg_bw": "algbw", "bus_bw": "busbw"}
-_OF_ITERATIONS = {"min_us": "i_min", "max_us": "i_max", "p99_us": "i_p99"}
-_JSON_SETTINGS = {
-    "warmup_iters": "warmup_iters",
-    "iters": "iterations",
-    "agg_iters": "aggregated_iterations",
-    "graph": "graph",
-}
-_JSON_SLACK = 5e-7
-
-
-def _read_json(text: str) -> _Output:
-    data = _loaded(text)
-    try:
-        return _json_output(data)
-    except _UNEXPECTED as error:
-        raise OutputError(f"not the JSON of nccl-tests: {type(error).__name__} at {error}") from None
-
-
-def _json_output(data: Mapping[str, Any]) -> _Output:
-    config = data["config"]
-    output = _Output(
-        threads=int(config["nthreads"]),
-        one_size=config["minimum_bytes"] == config["maximum_bytes"],
-        metadata={name: str(config[key]) for name, key in _JSON_SETTINGS.items() if key in config},
-        rows=[_json_row(result, number) for number, result in enumerate(data["results"], start=1)],
-        faults=[str(error)[:160] for error in data.get("errors", []) if error],
-        out_of_bounds=int(data.get("out_of_bounds", {}).get("count", 0)),
-    )
-    if "average_bus_bandwidth" in data:
-        output.mean = _json_number(data["average_bus_bandwidth"]["bandwidth"], "the mean bus bandwidth")
-    return output
-
-
-def _json_row(result: Mapping[str, Any], number: int) -> _Row:
-    where, size = f"result {number}", integer(str(result["size"]), number, "size")
-    about = {_ABOUT[name]: str(result[name]).strip() or "none" for name in ("type", "redop", "root")}
-    halves = []
-    for place in _PLACES:
-        key = place.replace("-", "_")
-        if mean := result.get(key):
-            iterations = result.get(f"{key}_per_iter") or {}
-            printed = {name: mean[k] for k, name in _JSON_HEADINGS.items() if k in mean or k.endswith("bw")}
-            printed |= {name: iterations[k] for k, name in _OF_ITERATIONS.items() if k in iterations}
-            values = {name: _json_number(value, f"{where}: {name}") for name, value in printed.items()}
-            wrong = mean.get("nwrong")
-            halves.append(_Half(place, values, wrong is not None, f"{wrong:g} wrong values" if wrong else ""))
-    return _Row(where, size, about, halves)
-
-
-def _json_number(value: Any, what: str) -> _Number | None:
-    if value is None or value == "nan":
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
-        raise OutputError(f"{what} is {str(value)[:40]!r}, not a number")
-    return _Number(float(value), _JSON_SLACK)
 
 
 # ---- tables
@@ -458,7 +356,7 @@ def _check_mean(rows: Sequence[_Row], mean: _Number) -> None:
 
 def _parse(text: str) -> ParsedOutput:
     """A series for each place, datatype, operation, root and cycle."""
-    output = _read_json(text) if _JSON.match(text) else _read_tables(text)
+    output = _read_tables(text)
     facts = _facts(text)
     ranks = int(facts.get("ranks", 0))
     shares = _shares(ranks, _printed_program(text))
@@ -539,6 +437,9 @@ class _NcclTests(Suite):
         named = _printed_program(text) or program
         return named.removesuffix("_mpi"), named
 
+    def no_output(self, text: str) -> str:
+        return "the JSON of nccl-tests (-J): import the text of that run" if _JSON.match(text) else ""
+
     def facts(self, text: str) -> Mapping[str, str]:
         return {name: value for name, value in _facts(text).items() if value and name != "ranks"}
 
@@ -564,8 +465,8 @@ SUITE = _NcclTests(
     name="nccl_tests",
     title="nccl-tests",
     banner=Banner(
-        needle=("nThread ", '{"version":'),
-        line=re.compile(f"{_BEGIN.pattern}|{_JSON.pattern}"),
+        needle="nThread ",
+        line=_BEGIN,
         above=re.compile(r"# (?:nccl-tests version|Collective test starting)"),
     ),
     parse=_parse,
