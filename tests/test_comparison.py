@@ -42,15 +42,14 @@ from mpicampaign.history.store import Store
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.questions.limits.find import UNDECIDED, judge
 from mpicampaign.questions.limits.say import judged_text
-from mpicampaign.questions.own.find import own_against_others
-from mpicampaign.questions.own.say import own_legend, own_lines
+from mpicampaign.questions.ranking.find import HOST_GROUPS
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
 from mpicampaign.questions.two_sides.find import Both, Side, two_sides
 from mpicampaign.questions.two_sides.say import lead, two_sides_data, two_sides_document
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report
-from mpicampaign.show.view import DEFAULT, View
+from mpicampaign.show.view import View
 from mpicampaign.show.writer import writer
 from mpicampaign.suites import SUITES
 from mpicampaign.verdicts.compare import APART_IN_TIME
@@ -189,10 +188,8 @@ def test_other_systems_and_limits_are_compared_by_the_same_rule(
     ]
     here = runs_of("A", 1e-6, 1, imported)
     comparison = compare([*here, *there])
-    [other] = [one for _, own in own_against_others(comparison) for one in own.others if own.metric.size == 0]
-    assert (bool(other.untested), other.pair.shown) == (untested, None if untested else True)
-    assert ("not tested against" in own_lines(comparison, DEFAULT)[0]) == untested
-    assert ("5 %" in own_legend(comparison)) != untested
+    of_hosts = [one for one in comparison.tables[0].rankings if one.kind == HOST_GROUPS]
+    assert of_hosts and all(ranking.tested != untested for ranking in of_hosts)
     limit = Limit("PingPong", "latency at 0 B", against=Against("t", "g"), tolerance=0.1)
     [judged] = judge([limit], comparison, [here[0].case], None, "c.yaml")
     assert (judged.outcome == UNDECIDED) == untested == (APART_IN_TIME in judged_text(judged))

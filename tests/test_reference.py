@@ -12,7 +12,7 @@ import pytest
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import MERGED_FROM, Record, Series
+from mpicampaign.base.records import Record, Series
 from mpicampaign.base.reference import (
     PUBLIC_SYSTEMS,
     REFERENCE,
@@ -25,7 +25,6 @@ from mpicampaign.base.yaml_lines import read_yaml
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.questions.own.say import own_legend, own_lines, own_table
 from mpicampaign.questions.published.find import published_for, with_published
 from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.show.view import View
@@ -195,23 +194,6 @@ def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
 
 def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
-
-
-def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
-    """Mine against 9 others: 8 are twice as slow, one is like mine."""
-    latencies = {"mine": 1e-6, "like": 1.001e-6, **{f"slow{n}": 2e-6 for n in range(8)}}
-    records = []
-    for name, latency in latencies.items():
-        case = make.case("TCP", group=name, system="here" if name == "mine" else "there")
-        merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
-        records += make.runs(case, [latency * (1 + n / 500) for n in range(1, 7)], metadata=merged)
-    comparison = compare(records)
-    line = next(line for line in own_lines(comparison, View()) if "latency" in line)
-    assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
-    assert own_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
-    said = {line[3]: line[5] for line in own_table(comparison, View()) if "latency" in line[0]}
-    assert said["there/like"].startswith("no significant difference (p = ")
-    assert said["there/slow3"] == "different (p = 0.0043)", "8 of 9 have p = 2/924: the second step of nine"
 
 
 def test_published_lines_are_marked_in_every_table() -> None:

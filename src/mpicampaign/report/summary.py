@@ -28,7 +28,7 @@ from mpicampaign.questions.over_groups.say import (
     lines_of_few,
     untested_of_few,
 )
-from mpicampaign.questions.own.say import own_page_nodes
+from mpicampaign.questions.own.say import own_nodes
 from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.questions.ranking.say import IN_ROWS, OF_OWN_REPEATS
 from mpicampaign.report.pictures import pictures
@@ -250,7 +250,7 @@ def first_screen(source: ReportSource) -> Section:
     if not (found.answers or found.of_few or comparison.machines):
         nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
     nodes += configuration_nodes(comparison.configurations, 3)
-    nodes += own_page_nodes(comparison, view)
+    nodes += own_nodes(comparison, view, 3, "legend")
     return Section(tuple(nodes), "answers", "", "Answers")
 
 

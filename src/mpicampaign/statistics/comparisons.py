@@ -18,7 +18,7 @@ How often each errs, and what it finds, was simulated: ``tests/test_slow_members
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import TypeVar
 
@@ -58,22 +58,13 @@ def holm(probabilities: Mapping[Key, float]) -> dict[Key, float]:
     return dict(zip(in_order, accumulate(steps, max), strict=True))
 
 
-def hochberg(alone: Mapping[Key, float]) -> dict[Key, float]:
-    """Each probability among all of them, for pairs that have one in common: never larger than Holm's."""
-    return _step_up(alone, lambda place: len(alone) - place + 1)
-
-
 def by_steps(alone: Mapping[Key, float]) -> dict[Key, float]:
     """Each probability among all of them, by the steps of Benjamini and Hochberg."""
-    return _step_up(alone, lambda place: len(alone) / place)
-
-
-def _step_up(alone: Mapping[Key, float], factor: Callable[[int], float]) -> dict[Key, float]:
     corrected: dict[Key, float] = {}
     smallest = 1.0
     in_order = sorted(alone, key=alone.__getitem__)
     for place in range(len(in_order), 0, -1):
         pair = in_order[place - 1]
-        smallest = min(smallest, alone[pair] * factor(place))
+        smallest = min(smallest, alone[pair] * len(alone) / place)
         corrected[pair] = smallest
     return corrected
