@@ -6,16 +6,16 @@ rule here knows fails, and so does one that should stand there and does not.
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
-from html.parser import HTMLParser
+from html import unescape
 from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from lxml import etree, html
 from plain_verdict import LEVEL, Contest, Run
 
 from mpicampaign.base.records import (
@@ -501,39 +501,20 @@ def order_of_ends(n: int) -> int:
 # The whole screen
 
 
-class Piece(HTMLParser):
-    """Headings, paragraphs and items of the page's first section, without what is folded or a table."""
-
-    TOLD, WITHOUT = ("h2", "h3", "p", "li"), ("details", "table", "svg", "script", "style")
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.words: list[str] = []
-        self.hidden = 0
-        self.label = ""
-        self.open = False
-        begin = page.index(">", page.index('id="answers"')) + 1
-        self.feed(page[begin : page.index("</section>", begin)])
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in self.WITHOUT
-        self.label = tag if tag in ("h3", "summary") else self.label
-        self.open = self.open and tag not in ("div", "article", "ul", *self.TOLD)
-        if tag in self.TOLD and ("class", "legend") not in attrs and not self.hidden:
-            self.open = True
-            self.texts.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in self.WITHOUT
-        self.label = "" if tag == self.label else self.label
-        self.open = self.open and tag not in self.TOLD
-
-    def handle_data(self, data: str) -> None:
-        if self.open and not self.hidden:
-            self.texts[-1] += data
-        if self.label != "h3" and self.hidden <= (self.label == "summary"):
-            self.words += words_of(data)
+def first_screen(page: str) -> tuple[list[str], list[str]]:
+    """Headings, paragraphs and items of the answers, less what is folded or a table; words but for titles."""
+    section = html.fromstring(page).get_element_by_id("answers")
+    pieces = [
+        piece
+        for folded in section.xpath(".//summary[count(ancestor::details) = 1]")
+        for piece in folded.itertext()
+    ]
+    etree.strip_elements(section, "details", "table", "svg", "script", "style", with_tail=False)
+    texts = [
+        told.text_content() for told in section.iter("h2", "h3", "p", "li") if told.get("class") != "legend"
+    ]
+    etree.strip_elements(section, "h3", with_tail=False)
+    return texts, [word for piece in [*pieces, *section.itertext()] for word in words_of(piece)]
 
 
 def words_of(text: str) -> list[str]:
@@ -578,12 +559,12 @@ def on_page(page: str, screen: KeyResults) -> None:
     for answer in screen.answers:
         real = "" if answer.real in ("difference shown", "too few repeats") else f" {answer.real}"
         texts += [f"{answer.title}{real}", answer.finding]
-    piece = Piece(page)
-    found = [" ".join(text.split()) for text in piece.texts]
-    assert len(piece.words) <= WORDS, piece.words
+    pieces, words = first_screen(page)
+    found = [" ".join(text.split()) for text in pieces]
+    assert len(words) <= WORDS, words
     assert all(len(words_of(answer.finding)) <= 25 for answer in screen.answers), texts
     assert found == texts[: len(found)] and (len(found) > 1 or not screen.answers), (found, texts)
-    plain = " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
+    plain = " ".join(unescape(re.sub(r"<[^>]*>", "", page)).split())
     details = [text for answer in screen.answers for text in answer.details]
     assert all(" ".join(text.split()) in plain for text in (*details, *screen.of_few)), details
     assert all(text in plain for notice in screen.marks for text in (notice.mark, *notice.texts))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import build_records as make
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from lxml import html
 
 from mpicampaign.base.dimension import TIME
 from mpicampaign.base.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
@@ -243,35 +243,15 @@ def marked(panel: Panel, marks: Sequence[Marks]) -> list[float]:
     return sorted(value_at(panel.across, (x - place.left) / place.width) for x in xs)
 
 
-class Medians(HTMLParser):
+def tables_of_medians(page: str) -> list[list[list[tuple[str, str]]]]:
     """The tables of medians below the curves: in each the cells with their values, line by line."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tables: list[list[list[tuple[str, str]]]] = []
-        self.inside = False
-        self.in_cell = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if tag == "details":
-            self.inside = values.get("class") == "medians"
-            self.tables += [[]] if self.inside else []
-        if tag == "tr" and self.inside:
-            self.tables[-1].append([])
-        self.in_cell = tag == "td" and self.inside
-        if self.in_cell:
-            self.tables[-1][-1].append((values.get("data-v") or "", ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        self.in_cell = False
-        self.inside = self.inside and tag != "details"
-
-    def handle_data(self, data: str) -> None:
-        if self.in_cell:
-            value, text = self.tables[-1][-1][-1]
-            self.tables[-1][-1][-1] = (value, text + data.strip())
+    return [
+        [
+            [(cell.get("data-v", ""), cell.text_content().strip()) for cell in line.iter("td")]
+            for line in table.iter("tr")
+        ]
+        for table in html.fromstring(page).find_class("medians")
+    ]
 
 
 @settings(max_examples=3, phases=PHASES)
@@ -281,7 +261,7 @@ def test_the_page_writes_what_the_model_holds(
 ) -> None:
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(path, compare(records), records, view=View(unit))
-    tables = Medians(path.read_text(encoding="utf-8")).tables
+    tables = tables_of_medians(path.read_text(encoding="utf-8"))
     charts = interactive_charts(Scene(compare(records), View(unit)))
     for chart, (_, *lines) in zip(charts, tables, strict=True):
         for line, cells in zip(chart.lines, lines, strict=True):

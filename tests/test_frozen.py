@@ -20,11 +20,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from conftest import PROJECT, ProjectCopy, copy_project, executable
+from lxml import etree, html
 
 from mpicampaign import __version__
 
@@ -112,25 +112,11 @@ def frozen() -> Iterator[Frozen]:
         yield project
 
 
-class Text(HTMLParser):
-    """The text of a page without markup, scripts, drawings and ``without``: a line for each piece."""
-
-    def __init__(self, page: str, without: tuple[str, ...]) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.without = ("script", "style", "svg", *without)
-        self.skipped = 0
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.skipped += tag in self.without
-
-    def handle_endtag(self, tag: str) -> None:
-        self.skipped -= tag in self.without
-
-    def handle_data(self, data: str) -> None:
-        if data.strip() and not self.skipped:
-            self.lines.append(" ".join(data.split()))
+def text_of(page: str, *without: str) -> str:
+    """The text of a page without scripts, drawings and tags of these names: a line for each piece."""
+    root = html.fromstring(page)
+    etree.strip_elements(root, etree.Comment, "script", "style", "svg", *without, with_tail=False)
+    return "".join(f"{' '.join(piece.split())}\n" for piece in root.itertext() if piece.strip())
 
 
 MANY_DIGITS = r"-?\d+\.\d{7,}(e-?\d+)?"
@@ -188,8 +174,8 @@ def shown(project: Frozen, results: Path, *, tables_on_page: bool = True) -> dic
     for table in sorted([*results.glob("tables/*.md"), *results.glob("tables/*.csv")]):
         if table.name != "comparison.csv":  # the same as comparison.md, in more digits
             texts[f"tables/{table.name}"] = re.sub(MANY_DIGITS, fewer, project.masked(table.read_text()))
-    page = Text((results / "report.html").read_text(), () if tables_on_page else ("table",))
-    return texts | {"report.txt": project.masked("\n".join(page.lines)) + "\n"}
+    page = text_of((results / "report.html").read_text(), *[] if tables_on_page else ["table"])
+    return texts | {"report.txt": project.masked(page)}
 
 
 @cache

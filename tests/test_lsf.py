@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGKILL
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from build_campaigns import MACHINE, TWO_NODES, write_jobs
+from build_campaigns import MACHINE, write_jobs
 from cluster_site import PATIENCE, killed_after, shorten_waits
 from conftest import ProjectCopy, completed, executable, succeeded, wait_until
 from default_signals import set_default_signals
@@ -145,24 +142,6 @@ def test_a_bjobs_that_is_of_no_use_ends_the_call(site: Site) -> None:
     assert succeeded(site.run())
 
 
-@pytest.mark.full
-@pytest.mark.slow
-def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
-    site.write(body='[ -e "$0.fixed" ] || [ "$LSB_JOBINDEX" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
-    (site.folder / "program.victim").write_text("1")
-    done = site.run()
-    assert done.returncode != 0
-    records = site.records()
-    assert sorted(record.status for record in records) == [FAILED, OK, OK]
-    [failed] = [record for record in records if record.status == FAILED]
-    assert (failed.exit_status, failed.job_id) == (7, "1001_1")
-    assert "1 failed" in site.campaign("status").stdout
-    (site.folder / "program.fixed").touch()
-    assert succeeded(site.run())
-    assert [record.status for record in site.records()] == [OK] * 3
-    assert len(site.lsf.submitted) == 4
-
-
 @pytest.mark.slow
 @pytest.mark.full
 def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
@@ -177,37 +156,6 @@ def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> Non
     assert succeeded(site.run())
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 6
-
-
-@pytest.mark.full
-@pytest.mark.slow
-def test_a_block_whose_job_is_killed_is_made_anew(site: Site) -> None:
-    results = site.folder / "results/jobs/runs"
-    made = f"$(ls -d {results}/*/*/*/r01*/result 2>/dev/null | wc -l)"
-    site.write(
-        body=f'while [ ! -e "$0.peace" ] && [ {made} -eq 1 ]; do sleep 0.2; done',
-        placements={"two": TWO_NODES, "other": {**TWO_NODES, "ranks_per_node": 2}},
-        entry={"repeats": 2, "blocks": "reference"},
-    )
-    thread = site.in_the_background()
-    for part in ("result", "attempts/*"):  # of the first run, and then of the second
-        wait_until(lambda part=part: any(results.glob(f"*/*/*/r01*/{part}/output.txt")))  # type: ignore[misc]
-    first = next(number for number, _ in site.lsf.submitted)
-    assert "Job <" in site.lsf.call("bkill", f"{first}[1]").stdout
-    # LSF ends all processes of a job: timeout has made some of them a group of their own
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            if re.search(rf"{results}/\S*/r01-\w+/job\.sh", command.read_text()):
-                os.kill(int(command.parent.name), SIGKILL)
-    (site.folder / "program.peace").touch()
-    thread.join(240)
-    assert succeeded(site.run())  # if not that call, the next one
-    status = site.campaign("status").stdout
-    assert "compared with two: 2 of 2 blocks complete" in status
-    assert re.search("block 1 was left after 1 of 2 runs: .*; block 3 stands in for it", status), status
-    assert len([record for record in site.records() if record.status == OK]) == 5
-    scripts = [path.read_text() for path in (site.folder / "results/jobs/batches").glob("*.sh")]
-    assert all('-n 4 -R "span[ptile=2]"' in text and "LSB_MCPU_HOSTS" in text for text in scripts)
 
 
 @pytest.mark.full
