@@ -110,7 +110,6 @@ def test_status_is_watched_until_no_run_is_active(
         ("schedule --systemd", "no option --systemd\n    removed: use --install (cron), --scrontab"),
         ("judge mine.yaml --system x", "judge: no option --system"),
         ("merge mine.yaml", "not a bundle\n    'mpicampaign bundle mine.yaml' packs its results into one"),
-        ("history mine.yaml --merge mine.yaml", "mine.yaml: --merge takes a folder of results"),
         ("import raw --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
         ("report --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
         ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
@@ -177,17 +176,6 @@ def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixtu
     assert [run["repeat"] for run in data["runs"]] == [1, 2]
     assert {run["has_result"] for run in data["runs"]} == {False}
     assert data["node_hours"] == pytest.approx(2 / 60)
-
-
-def test_the_doctor_answers_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = called(capsys, "doctor", "--scheduler", "none", "--output", "site.yaml", "--json")
-    data = json.loads(out)
-    assert (status, data["command"], data["scheduler"]) == (0, "doctor", "none")
-    [group] = data["host_groups"]
-    assert group["probe"]["cores"] == group["cores"] > 0 and group["not_examined"] is None
-    assert called(capsys, "check", data["campaign_file"])[0] == 0
-    again = json.loads(called(capsys, "doctor", "--json")[1])
-    assert again["status"] == 2 and again["errors"][0]["file"] == "site.yaml"
 
 
 def test_the_help_fits_a_screen_and_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,7 +199,6 @@ def test_the_command_shows_filters_and_writes(
         ),
         (["--since", "yesterday"], "--since: not a date such as 2026-03-01"),
         (["--since", "2027-01-01"], "no point matches all filters"),
-        (["--merge", "nowhere"], "--merge: no such folder (found nowhere)"),
     ],
 )
 def test_errors_of_the_command(
@@ -212,15 +211,6 @@ def test_errors_of_the_command(
 def test_no_history_yet_says_what_to_do(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     status, text = call(capsysbinary, "--results", tmp_path)
     assert status == 2 and "no history yet\n    run the campaign, or call mpicampaign tick" in text
-
-
-def test_a_merged_pack_with_wrong_content_is_named(
-    results: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    other = store_of(tmp_path / "other", 1, first=10)
-    other.pack(name_of(10)).rename(other.pack(name_of(11)))
-    status, text = call(capsysbinary, "--results", results, "--merge", tmp_path / "other")
-    assert status == 1 and f"{name_of(11)}.tar.gz is damaged (it holds the series {name_of(10)})" in text
 
 
 @pytest.mark.parametrize(

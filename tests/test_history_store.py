@@ -21,7 +21,7 @@ from typing import Any
 import build_records as make
 import pytest
 from conftest import completed
-from history_data import metrics_of, name_of, open_again, row, series_of, store_of, write_runs
+from history_data import metrics_of, name_of, open_again, row, store_of, write_runs
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import PlanFile
@@ -73,21 +73,14 @@ def test_lost_metrics_are_made_again_and_remains_of_a_pack_are_swept(tmp_path: P
     assert files(store.folder) == ["metrics.sqlite", "series"]
 
 
-def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
-    here, there = store_of(tmp_path / "here", 2), store_of(tmp_path / "there", 2, first=2)
-    assert here.merge(there) == [f"{name_of(2)}: merged", f"{name_of(3)}: merged"]
-    assert here.names() == [name_of(number) for number in range(4)] and len(values(here)) == 8
-    assert here.merge(there) == [f"{name_of(2)}: here already", f"{name_of(3)}: here already"]
-    there.merge(here)
-    assert [point.tick for point in there.read(curves_of)[0].points] == here.names(), "in the order of time"
-    write_runs(tmp_path / "clash", 0, latency=9)
-    clash = Store(tmp_path / "clash/history")
-    clash.add(series_of(0), tmp_path / "clash", Presentation())
-    before = here.pack(name_of(0)).read_bytes()
-    assert here.merge(clash) == [f"{name_of(0)}: refused: the series here has another content"]
-    assert here.pack(name_of(0)).read_bytes() == before
-    there.pack(name_of(3)).write_bytes(b"no pack")
-    assert "refused: " in Store(tmp_path / "third/history").merge(there)[-1]
+def test_packs_of_another_store_are_taken_up(tmp_path: Path) -> None:
+    here, there = store_of(tmp_path / "here", 2, first=2), store_of(tmp_path / "there", 2)
+    for pack in (there.folder / "series").iterdir():
+        shutil.copy(pack, here.folder / "series")
+    here.pack(name_of(5)).write_bytes(there.pack(name_of(1)).read_bytes())
+    again = open_again(here)
+    assert [point.tick for point in again.read(curves_of)[0].points] == [name_of(n) for n in range(4)]
+    assert again.problems[0].startswith(f"{name_of(5)}.tar.gz is damaged (it holds the series {name_of(1)})")
 
 
 def test_a_placement_with_another_name_and_the_same_declaration_keeps_its_curve(tmp_path: Path) -> None:

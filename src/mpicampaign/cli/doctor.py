@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UserError, did_you_mean
-from mpicampaign.base.records import plain_fields
 from mpicampaign.base.units import parse_duration
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.cli.options import add_json
 from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.site.examine import DoctorOptions
-    from mpicampaign.site.facts import NodeGroup, NodeProbe, Site
-
 
 EXAMPLES = (
     ("mpicampaign doctor", "asks the scheduler, probes a node of each kind, writes site.yaml"),
     ("mpicampaign doctor --partition milan --no-probe", "one partition, without starting jobs"),
-    ("mpicampaign doctor --json --output mine.yaml", "what was found, for a program"),
 )
 
 
@@ -36,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-limit", default="3 min", metavar="TIME", help=wait)
     chosen = "such as slurm, or none; default: the one found here"
     parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=chosen)
-    add_json(parser)
 
 
 def _scheduler(name: str) -> str:
@@ -54,15 +48,6 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
-    """The exit status, and the data of ``--json``."""
-    from mpicampaign.site.examine import examine
-
-    chosen = _doctor_options(options)
-    site = examine(chosen, say=lambda line: None)
-    return DONE, {"campaign_file": str(chosen.output), **site_data(site)}
-
-
 def _doctor_options(options: argparse.Namespace) -> DoctorOptions:
     from mpicampaign.site.examine import DoctorOptions
 
@@ -72,43 +57,3 @@ def _doctor_options(options: argparse.Namespace) -> DoctorOptions:
         raise UserError(f"--time-limit: {error}") from error
     queues, scheduler, probe = tuple(options.queues), options.scheduler or "", not options.no_probe
     return DoctorOptions(options.output, options.overwrite, queues, scheduler, probe, seconds)
-
-
-def site_data(site: Site) -> dict[str, Any]:
-    """The scheduler, its queues, the MPI libraries and the host groups; unknown is null."""
-    return {
-        "host": site.host,
-        "scheduler": site.scheduler.name,
-        "queues": [
-            {name: getattr(queue, name) for name in ("name", "default", "open")}
-            | {"time_limit": queue.time_limit or None, "notes": list(queue.notes)}
-            for queue in site.queues
-        ],
-        "modules": site.modules,
-        "libraries": [plain_fields(library) for library in site.libraries],
-        "host_groups": [_group(group) for group in site.groups],
-        "notes": list(site.notes),
-    }
-
-
-def _group(group: NodeGroup) -> dict[str, Any]:
-    return {
-        "name": group.name,
-        "hosts": list(group.nodes.names),
-        "usable": group.nodes.usable,
-        "queue": group.nodes.queue or None,
-        "sockets": group.sockets,
-        "cores": group.cores,
-        "not_examined": group.unknown or None,
-        "probe": _probe(group.probe) if group.probe else None,
-        "seen_on": list(group.seen_on),
-    }
-
-
-def _probe(probe: NodeProbe) -> dict[str, Any]:
-    """Rates in the units of their keys; memory in bytes."""
-    return {
-        **plain_fields(probe),
-        "interfaces": [plain_fields(interface) for interface in probe.interfaces],
-        "ports": [plain_fields(port) for port in probe.ports],
-    }

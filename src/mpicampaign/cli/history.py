@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
-from mpicampaign.cli.campaign_argument import add_campaign, add_results, check_results, results_of
+from mpicampaign.cli.campaign_argument import add_campaign, add_results, results_of
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import add_names
-from mpicampaign.cli.output import print_lines
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
     from mpicampaign.history.curves import Curve, CurveKey
     from mpicampaign.history.overview import Overview
-    from mpicampaign.history.store import Store
 
 _FILTERS: dict[str, Callable[[CurveKey], tuple[str, ...]]] = {
     "benchmark": lambda key: variant_names(key.benchmark),
@@ -43,9 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
-    parser.add_argument(
-        "--merge", type=Path, metavar="FOLDER", help="add the finished series of FOLDER/history"
-    )
 
 
 def add_filters(parser: argparse._ActionsContainer) -> None:
@@ -59,33 +55,11 @@ def _option(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.history.store import FOLDER, Store
-
-    folder = results_of(options)
-    store = Store(folder / FOLDER)
-    if options.merge:
-        check_results(options.merge, "--merge")
-        return _merge(store, options.merge / FOLDER)
-    _show(folder, options)
-    return 0
-
-
-def _merge(store: Store, other: Path) -> int:
-    from mpicampaign.history.store import Store
-
-    lines = store.merge(Store(other))
-    if not lines:
-        hint = "give a folder results/CAMPAIGN"
-        raise UserError(Problem("no finished series there", str(other), hint=hint))
-    print_lines(*lines, *store.problems)
-    return int(bool(store.problems) or any("refused" in line for line in lines))
-
-
-def _show(folder: Path, options: argparse.Namespace) -> None:
     from mpicampaign.cli.tables import check_target, write_table
     from mpicampaign.history.overview import overview
     from mpicampaign.questions.history.say import history_data, history_document
 
+    folder = results_of(options)
     check_target(options.output, folder, options.format)
     history = filtered(overview(folder), options)
     chosen = writer(options.format)
@@ -94,6 +68,7 @@ def _show(folder: Path, options: argparse.Namespace) -> None:
     else:
         content = chosen.write(history_document(history)).encode()
     write_table(content, options.output, options.format)
+    return DONE
 
 
 def filtered(history: Overview, options: argparse.Namespace) -> Overview:

@@ -7,7 +7,6 @@ where it is lost. Packs are written whole, checked, and never changed. Damaged o
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.files import copy_whole, whole
+from mpicampaign.base.files import whole
 from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.plan_file import PlanFile, plan_from
 from mpicampaign.base.presentation import Presentation
@@ -105,31 +104,6 @@ class Store:
             _to_disk(self.folder / PACKS)
         self.read(metrics.names)
         return left_out
-
-    def merge(self, other: Store) -> list[str]:
-        """Copy the series that another store has and this one lacks; a line for each.
-
-        A series of the same name with other content is refused. Names end in random digits, so that those of
-        two sites never clash.
-        """
-        lines = [self._take(other.pack(name), name) for name in other.names()]
-        self.read(metrics.names)
-        return lines
-
-    def _take(self, source: Path, name: str) -> str:
-        pack = self.pack(name)
-        if pack.exists():
-            same = _sha256(pack) == _sha256(source)
-            return f"{name}: {'here already' if same else 'refused: the series here has another content'}"
-        try:
-            verify(source)
-        except BundleError as error:
-            return f"{name}: refused: {error}"
-        pack.parent.mkdir(parents=True, exist_ok=True)
-        self._sweep(name)
-        copy_whole(source, pack)
-        _to_disk(pack.parent)
-        return f"{name}: merged"
 
     def _sweep(self, name: str) -> None:
         """Remove what killed calls wrote of a pack."""
@@ -279,8 +253,3 @@ def _members(path: Path, wanted: set[str]) -> dict[str, bytes]:
 
     read_bundle(path, take)
     return files
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
