@@ -43,54 +43,20 @@ if TYPE_CHECKING:
 
     from mpicampaign.suites.suite import Request
 
-# ---- the benchmarks of 2017 to 2021.11, by program: the names that src_cpp/*/*_suite.cpp, *_benchmark.cpp
-# and src_c/P2P declare in the tags v2018.0 to IMB-v2021.11
+# ---- the benchmarks of IMB-MPI1, 2017 to 2021.11: the names that src_cpp/MPI1/*.cpp declare; the program
+# lists those of the others
 
 _COLLECTIVES = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather"),
     *("gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
 )
 _BLOCKING = tuple(name.capitalize() for name in _COLLECTIVES)
-_MPI1 = (
+MPI1 = (
     *("PingPong", "PingPongSpecificSource", "PingPongAnySource"),
     *("PingPing", "PingPingSpecificSource", "PingPingAnySource"),
     *("Sendrecv", "Exchange", "Uniband", "Biband", "Reduce_local", "Reduce_scatter_block", *_BLOCKING),
 )
-_RMA = (
-    *("Unidir_put", "Unidir_get", "Bidir_put", "Bidir_get", "Put_local", "Get_local", "Put_all_local"),
-    *("Get_all_local", "One_put_all", "One_get_all", "All_put_all", "All_get_all", "Exchange_put"),
-    *("Exchange_get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"),
-    "Truly_passive_put",
-)
-_IO = {"S": ("Indv", "Expl"), "P": ("Indv", "Expl", "Shared", "Priv"), "C": ("Indv", "Expl", "Shared")}
-BENCHMARKS: Mapping[str, tuple[str, ...]] = {
-    "IMB-MPI1": _MPI1,
-    "IMB-MPI1-GPU": _MPI1,
-    "IMB-P2P": (
-        *("PingPong", "PingPing", "Unirandom", "Birandom", "Corandom", "Stencil2D", "Stencil3D"),
-        "SendRecv_Replace",
-    ),
-    "IMB-RMA": _RMA,
-    "IMB-RMA-GPU": _RMA,
-    "IMB-EXT": ("Window", "Unidir_Get", "Unidir_Put", "Bidir_Get", "Bidir_Put", "Accumulate"),
-    "IMB-IO": (
-        *(
-            f"{who}_{how}_{what}"
-            for who, files in _IO.items()
-            for how in ("Write", "IWrite", "Read", "IRead")
-            for what in files
-        ),
-        "Open_Close",
-    ),
-    "IMB-NBC": (*(f"I{name}" for name in _COLLECTIVES), *(f"I{name}_pure" for name in _COLLECTIVES)),
-    "IMB-MPI4": (*(f"{name}_persist" for name in _BLOCKING), *(f"{name}_persist_pure" for name in _BLOCKING)),
-    "IMB-MT": (
-        *("PingPongMT", "PingPingMT", "SendRecvMT", "ExchangeMT", "UniBandMT", "BiBandMT", "BarrierMT"),
-        *("BcastMT", "ReduceMT", "AllReduceMT", "ScatterMT", "ScattervMT", "ReduceScatterMT", "GatherMT"),
-        *("GathervMT", "AllgatherMT", "AllgathervMT", "AlltoallMT", "AlltoallvMT"),
-        *("PingPongMTSpecificSourceAnyTag", "PingPongMTAnySourceSpecificTag", "PingPongMTAnySourceAnyTag"),
-    ),
-}
+_PROGRAMS = ("IMB-MPI1", "IMB-P2P", "IMB-RMA", "IMB-EXT", "IMB-IO", "IMB-NBC", "IMB-MPI4", "IMB-MT")
 
 # ---- the lines
 
@@ -750,13 +716,13 @@ class _Imb(Suite):
         return (f"{request.program} without GPUs: the placement has no gpus_per_node",) if unasked else ()
 
     def offers(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Those of all programs, and the programs themselves; a GPU version is one by its program only."""
+        """Those of IMB-MPI1, and the programs; a GPU version is one by its program only."""
         yield from self.benchmarks.items()
-        for program, names in BENCHMARKS.items():
-            entry = {"program": program, "provider": "wheel", "ranks_minimum": 2}
-            for name in names if not program.endswith("-GPU") else ():
-                yield name, {**entry, "arguments": name}
-            yield program, entry
+        entry = {"provider": "wheel", "ranks_minimum": 2}
+        for name in MPI1:
+            yield name, {**entry, "program": "IMB-MPI1", "arguments": name}
+        for program in (*_PROGRAMS, "IMB-MPI1-GPU", "IMB-RMA-GPU"):
+            yield program, {**entry, "program": program}
 
     def quick(self, program: str) -> str:
         """At least 0.2 s, for shorter runs are not judged; IMB-P2P and IMB-MT have other options."""

@@ -102,21 +102,17 @@ class NamedBenchmark(NamedTuple):
 
 
 def benchmark_named(name: str) -> NamedBenchmark:
-    """The benchmark of a name; a built-in one comes before others of its name.
+    """The benchmark of a name.
 
     Raises
     ------
     UserError
-        for an unknown name, with near ones, and for one of several programs, with their calls.
+        for an unknown name, with near ones.
     """
-    alike = [named for named in _all_named() if named.name == name]
-    if not alike:
-        raise UserError(Problem(f"no benchmark {name!r}", hint=_near(name, names())))
-    if len(alike) > 1 and not alike[0].is_built_in:
-        programs = [named.program for named in alike]
-        calls = " or ".join(f"mpicampaign bench {program} -- {alike[0].name}" for program in programs)
-        raise UserError(Problem(f"{alike[0].name} is a benchmark of {' and '.join(programs)}", hint=calls))
-    return alike[0]
+    for named in _all_named():
+        if named.name == name:
+            return named
+    raise UserError(Problem(f"no benchmark {name!r}", hint=_near(name, names())))
 
 
 def names() -> list[str]:
