@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import wait_until
 from minicluster import BLUE, RED, MiniCluster, NodeGroup
-from minicluster.layout import NODE_SETTINGS, USER, USER_ID
+from minicluster.layout import USER, USER_ID
 
 pytestmark = pytest.mark.slow
 
@@ -100,19 +99,6 @@ def test_a_group_shows_its_declared_hardware(
     assert [line.split()[1] for line in cpus] == (real * 2)[:2] or not real
     assert rest[:3] == ["eth0", "eth1", "lo"]
     assert sorted(rest[3].split(",")) == ["0", "1"][: os.cpu_count()]
-
-
-def test_neighbours_begin_with_different_cpus(minicluster: MiniCluster) -> None:
-    if (os.cpu_count() or 1) < 2:
-        pytest.skip("this machine has one CPU only")
-    script = f'. {NODE_SETTINGS}; echo "$MPICAMPAIGN_ALLOWED"'
-    assert len({minicluster.call_on(node, ["sh", "-c", script]).stdout for node in ("n1", "n2")}) == 2
-
-
-def test_ssh_between_nodes_asks_nothing(minicluster: MiniCluster) -> None:
-    minicluster.start_sshd()
-    done = minicluster.call_on("n1", ["ssh", "n2", "hostname; id -un"])
-    assert (done.stdout.split(), done.returncode) == (["n2", USER], 0), done.stderr
 
 
 def test_a_command_that_hangs_is_ended_inside(minicluster: MiniCluster) -> None:
@@ -212,15 +198,3 @@ def test_nothing_is_left_after_kill_9_of_the_owner(cluster_parts: None, tmp_path
     assert traces(tmp_path) == []
 
 
-def test_a_start_that_fails_says_why_and_leaves_nothing(
-    cluster_parts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = MiniCluster(tmp_path)
-    broken = tmp_path / "scripts"
-    shutil.copytree(TESTS / "minicluster", broken)
-    (broken / "node.sh").write_text("echo out of order >&2; exit 1\n")
-    monkeypatch.setattr("minicluster.cluster.HERE", broken)
-    before = set(descendants(os.getpid()))
-    with pytest.raises(Exception, match="out of order"):
-        cluster.start()
-    assert set(descendants(os.getpid())) <= before
