@@ -169,6 +169,24 @@ def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Clust
     assert [ended.status for ended in cluster.step()] == [7]
 
 
+@pytest.mark.parametrize(
+    ("state", "submissions", "problem"),
+    [("", 3, "no longer known to the scheduler"), ("COMPLETED", 1, "COMPLETED; no exit status was written")],
+)
+def test_a_job_that_ends_without_files_is_no_success(
+    make: Callable[[int], Cluster], state: str, submissions: int, problem: str
+) -> None:
+    """One that is no longer known is submitted again, but not for ever."""
+    cluster = make(1)
+    ended = cluster.step()
+    while not ended:
+        for number in [*cluster.queue]:
+            cluster.becomes(state, number) if state else cluster.queue.pop(number)
+        ended = cluster.step()
+    assert [run.status for run in ended] == [None] and problem in ended[0].problem
+    assert cluster.submissions == submissions
+
+
 @pytest.mark.parametrize(("printed", "submissions", "status"), [("", 3, None), ("# OSU", 1, 1)])
 def test_a_launcher_that_does_not_reach_the_controller_has_measured_nothing(
     make: Callable[[int], Cluster], printed: str, submissions: int, status: int | None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGINT, SIGKILL
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from build_campaigns import MACHINE, write_jobs
+from build_campaigns import write_jobs
 from cluster_site import PATIENCE, killed_after, shorten_waits
 from conftest import ProjectCopy, completed, executable, succeeded, wait_until
 from default_signals import set_default_signals
@@ -21,12 +20,6 @@ from lsf_standin.site import COMMANDS, StandIn
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.records import FAILED, OK, Record
-from mpicampaign.campaign.file import load_campaign
-from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.prepare import Prepared, write_scripts
-from mpicampaign.jobs.run import Run
-from mpicampaign.run.cluster import Cluster, Ended
-from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
@@ -249,72 +242,6 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     assert site.done.returncode == 0, site.done.stderr
     assert f"not submitted yet ({contact}), trying again" in site.done.stderr
     assert set(site.submissions().values()) == {1}
-
-
-# What takes long by its nature, with a clock of the test's own
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-Watched = tuple[Site, Run, ClusterJobs, Clock, list[str]]
-
-
-@pytest.fixture
-def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """One run, taken by a `ClusterJobs` whose clock the test moves."""
-    site.write(body="sleep 60")
-    for name in ("PATH", "LSF_STANDIN_STATE"):
-        monkeypatch.setenv(name, site.lsf.environment[name])
-    campaign = load_campaign(site.folder / "jobs.yaml")
-    prepared = Prepared(campaign, make_plan(campaign, ["here"], MACHINE), site.folder / "results")
-    write_scripts(prepared)
-    [script] = prepared.runs
-    clock, said = Clock(), list[str]()
-    jobs = ClusterJobs(Cluster(LSF, script.submitting_lock, said.append, clock))
-    jobs.take(script)
-    return site, script, jobs, clock, said
-
-
-def until_ended(jobs: ClusterJobs, clock: Clock, each_time: Callable[[], None]) -> list[Ended]:
-    for _ in range(200):
-        if ended := jobs.step():
-            return ended
-        each_time()
-        clock.now += 3
-    raise AssertionError("the run has not ended")
-
-
-@pytest.mark.full
-def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(watched: Watched) -> None:
-    site, script, jobs, clock, said = watched
-    site.lsf.hold()
-
-    def forget() -> None:
-        for number, _ in site.lsf.submitted:
-            site.lsf.purge(number)
-
-    [ended] = until_ended(jobs, clock, forget)
-    assert ended.status is None
-    assert "no longer known to the scheduler" in ended.problem
-    assert len(site.lsf.submitted) == 3
-    assert sum("submitted again" in line for line in said) == 2
-    assert not script.output.exists()
-
-
-@pytest.mark.full
-def test_a_job_that_ends_well_without_files_is_not_a_success(watched: Watched) -> None:
-    site, script, jobs, clock, _ = watched
-    script.path.write_text(script.path.read_text().replace("\nrun=", "\nexit 0\nrun="))
-    [ended] = until_ended(jobs, clock, lambda: time.sleep(0.1))
-    assert ended.status is None
-    assert "DONE; no exit status was written" in ended.problem
-    assert len(site.lsf.submitted) == 1
 
 
 # What is read
