@@ -87,19 +87,6 @@ def test_programs_of_other_suites_are_looked_for_on_the_path(
     assert benchmark.parameters == {"N": "4000", "NB": "128"}
 
 
-def test_a_program_is_measured_by_its_time_to_solution(called: list[argparse.Namespace]) -> None:
-    """Its input files are copied to the folder that it starts in; the shell's words stay words."""
-    executable(Path("_my+program"))
-    Path("data").mkdir()
-    Path("data/mesh").write_text("1\n")
-    block, benchmark = made(called, "--", "./_my+program", "data/mesh", "two words", "-n=3", "data/mesh")
-    assert (benchmark.suite, block.placements) == ("own", ("SHM-full",))
-    assert benchmark.arguments == ("mesh", "two words", "-n=3", "mesh")
-    assert [Path(each).name for each in benchmark.inputs] == ["mesh"]
-    [metric] = benchmark.metrics.values()
-    assert (metric.name, metric.pattern, metric.unit, metric.better) == ("time to solution", "", "s", "lower")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [

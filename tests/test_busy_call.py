@@ -21,13 +21,10 @@ from test_job_script_run import END, evidence, execute, left_of, locked, prepare
 
 from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, WITHOUT_LOCK, read_records
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
-from mpicampaign.report.summary import summary
 from mpicampaign.run.busy import still_running
 from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
-from mpicampaign.show.sentences import note_text
 
 # What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
 RANKS = """\
@@ -364,15 +361,6 @@ def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path) -> None:
     os.close(other)
     assert [process.wait(240) for process in waiting] == [0, 0]
     assert {"without_lock" in evidence(script).job for script in others} == {False}
-
-
-def test_the_mark_stands_at_the_row_and_in_what_is_said_of_the_runs() -> None:
-    marked = {WITHOUT_LOCK: "/tmp/x is a link\x1b"}
-    comparison = compare(make.case_runs("SHM", metadata=lambda n: marked if n == 3 else {}))
-    [note] = [note for _, _, note in comparison.notes() if note.kind == "without_lock"]
-    assert note_text(note) == "perhaps beside another measurement: /tmp/x is a link\\x1b (repeat 3)"
-    told = "Another measurement may have run beside 1 of 6 runs: /tmp/x is a link\\x1b."
-    assert told in summary(comparison).notices
 
 
 def test_a_campaign_without_the_lock_ends_well_and_says_so(project: ProjectCopy, lock: Path) -> None:

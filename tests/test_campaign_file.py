@@ -91,16 +91,6 @@ def test_a_directive_with_malformed_quoting_is_reported(tmp_path: Path, directiv
     assert "cannot split this line into options: no " in problem.message
 
 
-def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path) -> None:
-    directives = ["--mem=0 --hint=nomultithread", "--comment='-N 7'", "--time-min=5", "-C a", "--nodelist=n1"]
-    systems = OTHER_SECTIONS["systems"].replace(
-        "openmpi5}", f"openmpi5, directives: {json.dumps(directives)}}}"
-    )
-    lsf = '-R "select[type==any]" -Jd "a -n 4"'
-    systems = systems.replace("platform}", f"platform, directives: {json.dumps(lsf)}}}")
-    assert load(tmp_path, systems=systems).systems["slurm"].directives == tuple(directives)
-
-
 FIXTURE = Path(__file__).parent / "fixtures" / "campaign_errors.yaml"
 ERRORS = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
 

@@ -6,12 +6,10 @@ import json
 import re
 from pathlib import Path
 
-import build_records as make
 import pytest
 from conftest import executable
 
 from mpicampaign.base import places
-from mpicampaign.base.records import RECORDS, Header, record_line, write_lines
 from mpicampaign.cli import main
 
 CAMPAIGN = """\
@@ -90,32 +88,6 @@ def test_misspelt_programs_and_benchmarks_are_warned_of_with_their_lines(desk: D
             "warning: c.yaml:8: benchmarks.Exchange.arguments: no known benchmark of IMB-MPI1 (found "
             "'Exchagne')\n    did you mean 'Exchange'?\n"
         ) in shown
-
-
-def test_plan_says_what_its_repeats_will_see_where_results_know_the_spread(desk: Desk) -> None:
-    """Of a spread of 1 %: as many as are planned now, not as were made, and how many would see less."""
-    text = CAMPAIGN.replace("      - osu_bw\n      - there\n", "")
-    assert "spread" not in desk.call("plan", text)[1]
-    noise = [0.99, 1.01, 1.0, 1.015, 0.985, 1.005]
-    runs = [
-        run
-        for placement in ("SHM", "SHM-1")
-        for run in make.runs(make.case(placement, "mine", "local", "here"), [1e-6 * each for each in noise])
-    ]
-    folder = desk.folder / "results" / "c"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_lines(folder / RECORDS, Header("c"), map(record_line, runs))
-    line = "latency at 0 B: {} in 8 of 10 cases; 5, 2 and 1 % take 4, 11 and 38"
-    for repeats, seen in (
-        (6, "6 repeats find 3 %"),
-        (12, "12 repeats find 2 %"),
-        (30, "30 repeats find 1 %"),
-    ):
-        status, shown = desk.call("plan", text.replace("\nsystems", f"\nrepeats: {repeats}\nsystems"))
-        assert status == 0 and line.format(seen) in shown, shown
-    assert "by the spread in the last report:" in shown
-    shown = desk.call("plan", text.replace("\nsystems", "\nrepeats: 3\nsystems"))[1]
-    assert "3 repeats can show nothing; 5, 2" in shown
 
 
 TIRED = """\

@@ -113,14 +113,6 @@ def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> No
     ]
 
 
-def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
-    done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
-    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
-    (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
-    [record] = collect(plan_of({}), tmp_path)
-    assert record.metadata["submissions"] == "2, again after node failure"
-
-
 @pytest.mark.parametrize(("kind", "again"), [("cores", False), ("network", True), ("program", True)])
 def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, again: bool) -> None:
     lines = f"job not_available_kind={kind}\njob not_available=why\njob exit"

@@ -146,24 +146,6 @@ def test_a_mistake_is_answered_in_two_lines(
     assert said in refused(capsys, *call.split())
 
 
-def test_with_json_a_mistake_is_a_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["plan", "min.yaml"], ["plan", "mine.yaml", "--placment", "TCP"], ["check", "."]):
-        status, out, err = called(capsys, *arguments, "--json")
-        data = json.loads(out)
-        assert (status, err, data["status"], data["command"]) == (2, "", 2, arguments[0])
-        assert (data["format"], data["version"]) == ("mpicampaign-command", 1)
-        [error] = data["errors"]
-        assert error["message"] and error["hint"]
-    (folder / "mine.yaml").write_text(CAMPAIGN.replace("repeats: 2", "repeats: two"))
-    [error] = json.loads(called(capsys, "check", "mine.yaml", "--json")[1])["errors"]
-    assert (error["file"], error["line"], error["key"], error["value"]) == (
-        "mine.yaml",
-        2,
-        "repeats",
-        "'two'",
-    )
-
-
 def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = called(capsys, "check", "mine.yaml", "--json")
     data = json.loads(out)

@@ -13,7 +13,6 @@ from typing import Any
 
 import build_records as make
 import numpy as np
-import plain_blocks
 import pytest
 from test_blocks import of_pairs
 from test_report import Page
@@ -236,13 +235,6 @@ def test_what_blocks_could_have_seen_stands_beside_what_they_do_not_show() -> No
 @pytest.fixture(scope="module")
 def records() -> list[Record]:
     return design({"R": 1, "S": 1.03, "T": 1.001}, blocks=6)
-
-
-def test_the_sentences_hold(records: list[Record]) -> None:
-    comparison = compare(records)
-    for answer, column in zip(summary(comparison).answers, ("time", "bandwidth"), strict=True):
-        assert sum(plain_blocks.hold(text, records, column) for text in answer.said) == 2
-    assert summary(comparison).lead == "Within blocks: R is better than S in 2 of 2 comparisons"
 
 
 def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(

@@ -44,8 +44,8 @@ from mpicampaign.questions.limits.find import UNDECIDED, judge
 from mpicampaign.questions.limits.say import judged_text
 from mpicampaign.questions.ranking.find import HOST_GROUPS
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
-from mpicampaign.questions.two_sides.find import Both, Side, two_sides
-from mpicampaign.questions.two_sides.say import lead, two_sides_data, two_sides_document
+from mpicampaign.questions.two_sides.find import Side, two_sides
+from mpicampaign.questions.two_sides.say import two_sides_data, two_sides_document
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report
@@ -209,24 +209,6 @@ def side(name: str, factor: float, hour: int, system: str = "s", kernel: str = "
         metadata={"n1: kernel": kernel},
     )
     return Side(name, runs)
-
-
-def latency_of(before: Side, after: Side) -> tuple[Both, str]:
-    found = two_sides(before, after, (), OBSERVED, NAMES)
-    return next(one for one in found.both if one.metric.name == "latency at 0 B"), lead(found, {})
-
-
-@pytest.mark.parametrize("repeats", [1, 2, 3])
-def test_a_few_repeats_tell_nothing(repeats: int) -> None:
-    """Two of each lie apart by chance once in three."""
-    nights = [Side(of.name, of.records[:repeats]) for of in (side("A", 1, 4), side("B", 1.3, 9))]
-    latency, said = latency_of(*nights)
-    assert latency.few and not latency.apart and latency.p is None
-    assert "have fewer than 4 repeats a side, too few to tell." in said and "differ" not in said
-    found = two_sides(*nights, (), OBSERVED, NAMES)
-    text = writer("markdown").write(two_sides_document(found, {}))
-    assert "too few to tell |" in text and "overlap" not in text and "apart" not in text
-    assert ("In brackets" in text) == ("[" in text)
 
 
 @pytest.mark.parametrize(("shared", "said"), [(3, "over the 2 sizes of both"), (0, "")])

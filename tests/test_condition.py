@@ -289,13 +289,6 @@ def text(hits: dict[int, str] | None) -> str:
     return preempted_text(parsed.series, parsed.metadata)
 
 
-def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
-    assert text({8: "5", 64: "6", 65536: "50"}) == "; hit at 64 B and 64 KiB"
-    assert text({8: "0", 64: "6"}) == "; hit at 64 B"
-    assert text({8: "0"}) == ""
-    assert text({1 << power: "50" for power in range(5)}) == "; hit at 5 sizes, from 1 B to 16 B"
-
-
 @pytest.mark.parametrize("count", ["51", "-1", "1.5", "nan", "x"])
 def test_a_damaged_count_is_refused(count: str) -> None:
     with pytest.raises(OutputError):

@@ -20,7 +20,6 @@ from test_parsers import text_of as read_output
 
 from mpicampaign.base.records import Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.report.make import to_terminal
 from mpicampaign.suites import parse
 
@@ -323,13 +322,6 @@ def test_series_of_the_matrix() -> None:
         "slowest_class_bandwidth": [pytest.approx(5e9)],
         "contention": [pytest.approx(1.5)],
     }
-
-
-def test_metrics_of_the_matrix() -> None:
-    metrics = choose_metrics("kernel", parse("kernel", OUTPUT).series, [1024])
-    assert [metric.name for metric in metrics][:2] == ["latency, median pair", "bandwidth, median pair"]
-    assert {metric.name: metric.lower_is_better for metric in metrics}["largest contention factor"]
-    assert [metric.name for metric in metrics if metric.headline] == ["latency, median pair"]
 
 
 def test_each_metric_has_its_own_heading() -> None:

@@ -245,26 +245,6 @@ def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
 # ---- LSF, by stand-ins only
 
 
-def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
-    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):
-        desk.stand_in(name, output)
-    desk.stand_in("bparams", "Default Queues:  normal\n")
-    desk.stand_in("bkill")
-    desk.stand_in("bjobs", "7|RUN|-|probe|-\n")
-    run = (
-        'for last; do :; done; sh -c "$last" >/dev/null 2>&1; echo "Job <7> is submitted to queue <normal>."'
-    )
-    desk.stand_in("bsub", script=run)
-    done = desk.call("doctor", "--time-limit", "5 s")
-    assert done.returncode == 0, done.stderr
-    assert "scheduler: LSF" in done.stdout and "queue normal: default" in done.stdout
-    assert "host group normal (normal): 2 nodes, 1 usable: bw001, bw002" in done.stdout
-    assert "sockets of a node: " in done.stdout and "not examined" not in done.stdout.split("host group")[1]
-    assert "hosts: [bw001, bw002]" in desk.site.read_text()
-    assert not any(line.startswith("bkill") for line in desk.calls)
-    desk.demand_campaign()
-
-
 def test_a_probe_on_a_host_that_lsf_does_not_hear_of_is_not_left_behind(desk: Desk) -> None:
     """UNKWN is not an end: the job continues when its host answers again."""
     for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):

@@ -26,7 +26,6 @@ from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site, 
 from mpicampaign.site.text import site_lines
 
 ETHERNET = Interface("eno1", True, 25000, True, True)
-IPOIB = Interface("ib0", True, 100000, True, True)
 DEVICE = Port("mlx5_0", "1", True, "InfiniBand", 100.0, "infiniband")
 MILAN_NODES = tuple(Node(name, True, ("milan",), 2, 128, 256) for name in ("m1", "m2"))
 ROME_NODES = tuple(Node(name, True, ("rome",), 2, 64, 64) for name in ("r1", "r2"))
@@ -65,17 +64,6 @@ def test_the_tools_that_bind_ranks_are_reported(programs: list[str], words: str)
     assert {f"  {name} on the PATH: /bin/{name}" for name in programs} <= set(lines)
     said = [line for line in lines if "ranks" in line]
     assert [words in line for line in said] == ([True] if words else [])
-
-
-def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
-    both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
-    one = replace(PROBE, ports=())
-    campaign = loaded(site(NodeGroup("milan", MILAN, both), NodeGroup("rome", ROME, one)), tmp_path)
-    assert matrix(campaign) == {
-        "milan": ("SHM-1", "SHM-2", "SHM", "TCP-eno1", "TCP-ib0"),
-        "rome": ("SHM-1", "SHM-2", "SHM", "TCP-eno1"),
-    }
-    assert campaign.placements["TCP-ib0"].fabric == "ib0"
 
 
 def test_down_interfaces_and_virtual_speeds_are_not_claims(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
-from mpicampaign.base.records import CONTRADICTED, Header, Record, write_records
+from mpicampaign.base.records import Header, Record, write_records
 from mpicampaign.base.text import visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
@@ -59,17 +58,6 @@ def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> 
     assert {"mpicampaign_median_ns_per_day", "mpicampaign_median_C", "mpicampaign_median_seconds"} <= set(
         found
     )
-
-
-def test_labels_tell_whether_values_are_of_one_measurement() -> None:
-    seen = {"program checksum": "5" * 12, "MPI library checksum": "6" * 12}
-    run = replace(make.campaign()[0], identity="7" * 12, metadata=seen, condition="quiet")
-    contradicted = replace(run, verdict=CONTRADICTED, repeat=2)
-    labels = families([run, contradicted])["mpicampaign_median_seconds"].samples[0].labels
-    assert (labels["identity"], labels["program_checksum"]) == ("7" * 12, "5" * 12) and labels[
-        "mpi_library_checksum"
-    ] == "6" * 12
-    assert (labels["verdict"], labels["condition"]) == ("mixed", "quiet")
 
 
 def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,13 +83,6 @@ def test_packs_of_another_store_are_taken_up(tmp_path: Path) -> None:
     assert again.problems[0].startswith(f"{name_of(5)}.tar.gz is damaged (it holds the series {name_of(1)})")
 
 
-def test_a_placement_with_another_name_and_the_same_declaration_keeps_its_curve(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 2)
-    store.add(write_runs(tmp_path, 2, placement="TCP UCX_TLS=tcp"), tmp_path, Presentation())
-    [curve] = store.read(curves_of)
-    assert curve.key.placement == "TCP UCX_TLS=tcp" and len(curve.points) == 3
-
-
 # ---- the database
 
 
@@ -192,15 +185,6 @@ def test_without_a_lock_the_packs_are_read_and_it_is_said(error: str, tmp_path: 
     *found, problem = done.stdout.splitlines()
     assert found == list(map(str, values(store)))
     assert "cannot be used: another call holds it, or its file system has no locks; the packs" in problem
-
-
-def test_what_is_missing_is_null_and_a_run_without_a_value_is_a_row() -> None:
-    missing = dict.fromkeys(("label", "ranks", "metric", "size", "dimension", "unit"))
-    base = metrics_of(row("t", 0.0), row("t", None, **missing, counts=False))
-    found = base.execute("SELECT value, metric, ranks, size, counts FROM metrics ORDER BY 1").fetchall()
-    assert found == [(None, None, None, None, 0), (0.0, "text", 2, 0, 1)]
-    [curve] = curves_of(base)
-    assert [point.value for point in curve.points] == [0.0]
 
 
 @pytest.mark.parametrize("name", ["'); DROP TABLE series; --", 'a"b', "\0", "\x1b[31m", "🎉", "?", "%s", ""])

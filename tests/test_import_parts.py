@@ -93,15 +93,6 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     assert (tmp_path / "raw" / "a.out").read_text() == Path(found[0].files["output"]).read_text()
 
 
-def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Path) -> None:
-    unknown = osu_bw().replace("Bandwidth Test", "Brandnew Test")
-    files = {"a.out": hpl() + unknown, "a.sh": "srun xhpl\nsrun osu_brandnew\n"}
-    files |= {"b.out": hpl(second=1) + unknown + " ", "b.sh": "srun xhpl\nsrun osu_bw\nsrun osu_brandnew\n"}
-    account = take(tmp_path, files)
-    assert [record.case.benchmark for record in records(tmp_path)] == ["HPL", "osu_brandnew", "HPL"]
-    assert "no rule gives its benchmark" in next(iter(reasons(account).values()))
-
-
 ALONE = imb().replace("#processes = 2", "#processes = 1")
 
 
@@ -180,13 +171,6 @@ def test_an_output_that_began_at_another_time_than_the_one_above_is_no_other_ran
         else:
             first, second = parts(text)
             assert first.output.endswith("16.0\n\n" + "#" * 72 + "\n") and not second.above
-
-
-def test_a_failure_of_nccl_tests_ends_its_output() -> None:
-    begin = "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20\n#\n"
-    failed = "n1: Test NCCL failure common.cu:401 'exited'\n .. n1 pid 4: Test failure common.cu:5\n"
-    assert [part.lines for part in parts(begin + failed + begin)] == ["1-4", "5-6"]
-    assert "line 3: the title of line 1 again" in why(begin + begin)
 
 
 @pytest.mark.parametrize(

@@ -63,19 +63,6 @@ def reasons(account: Account) -> dict[str, str]:
     return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
 
 
-def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
-    """Also where they printed the same, and where a loop numbers them in the text."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
-    for number in (1, 2, 3):
-        (folder / f"equal_{number}.out").write_text(BARRIER)
-    loops = [f"Start run {number} of 3\n{imb(second=number)}End run {number} of 3\n" for number in (1, 2, 3)]
-    (folder / "loop.log").write_text("".join(loops))
-    account = take(tmp_path, folder, text=draft_map([folder], "raw"))
-    runs = [(label.placement, label.repeat) for label in account.labels]
-    assert sorted(runs) == [(name, number) for name in ("equal", "loop") for number in (1, 2, 3)]
-
-
 @pytest.mark.parametrize(
     ("names", "rules", "placements"),
     [

@@ -73,37 +73,6 @@ def read_hpl(text: str) -> tuple[list[str], str]:
     return [series.qualifiers["N"] for series in found.series], found.lacks
 
 
-def test_each_row_of_hpl_that_passed_counts() -> None:
-    for damaged, orders, reason in (
-        (
-            SWEEP[: PASSED[0] + 6],
-            ["20000"],
-            "2 of 3 settings are missing: ends after 1 row; the closing line",
-        ),
-        (
-            SWEEP[: PASSED[1]],
-            ["20000"],
-            r"2 of 3 settings are missing: line \d+: no check of the solution below the row",
-        ),
-        (SWEEP[: PASSED[1] - 300] + KILLED, ["20000"], "2 of 3 settings are missing: line"),
-        (
-            SWEEP.replace("PASSED", "FAILED", 1),
-            ["30000", "40000"],
-            "1 of 3 settings is missing: line .* FAILED",
-        ),
-        (
-            SWEEP[: PASSED[1]] + SWEEP[PASSED[1] :].replace("PASSED", "FAILED", 1),
-            ["20000", "40000"],
-            "1 of 3",
-        ),
-        (SWEEP.replace("WR11R2C4       30000", "WR11R2C4       3x000"), ["20000", "40000"], "1 of 3"),
-    ):
-        found, lacks = read_hpl(damaged)
-        assert found == orders and re.match(reason, lacks), lacks
-        with pytest.raises(OutputError, match=re.escape(lacks)):
-            parse("hpl", damaged)  # an own run is due again
-
-
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
@@ -201,17 +170,6 @@ def labelled(text: str, label: str) -> list[str]:
 
 def values(text: str) -> list[object]:
     return [(part.suite, parse(part.suite, part.to_parse).series) for part in parts(without_labels(text))]
-
-
-@pytest.mark.parametrize("label", LABELS)
-def test_a_label_of_every_line_is_taken_off(label: str) -> None:
-    for text in (LATENCY, imb(), hpl(), HPCC):
-        lines = labelled(text, label)
-        around = "\n".join(["module osu loaded", *lines, lines[1][:0], "Job 12 finished", ""])
-        assert without_labels(around).count("\n") == around.count("\n")
-        assert values(around) == values(text)
-    both = "\n".join(["+ srun", *labelled(LATENCY, label), "+ srun", *labelled(imb(), label), ""])
-    assert values(both) == values(LATENCY) + values(imb())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.collect.common_settings import of_import, of_own_run
-from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.collect.observed_software import LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import BY_FILES, UNLIKE, UNREAD_SETTING
@@ -188,14 +188,6 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
     assert row.counted == 1
     [note] = [note for note in row.notes if note.kind == "earlier"]
     assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
-
-
-def test_another_nccl_parts_them() -> None:
-    line = "rank 0 end.gpu_libraries=/opt/lib/libnccl.so.2\nrank 0 end.nccl_version={}\n"
-    found = [observed(read(evidence_text(CLAIM, RUN, line.format(each)))) for each in (22005, 22101)]
-    assert found[0][GPU_LIBRARIES] == "libnccl.so.2, NCCL 22005"
-    said = "GPU libraries libnccl.so.2, NCCL 22005, now libnccl.so.2, NCCL 22101"
-    assert [run.earlier for run in mark_earlier(in_turn(*found))] == [said, ""]
 
 
 def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:

@@ -26,13 +26,10 @@ from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
 from mpicampaign.jobs.render import script_text
-from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.questions.scaling.draw import scaling_charts
-from mpicampaign.report.columns import MEDIANS
-from mpicampaign.report.data import data_grid
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.make import to_markdown
-from mpicampaign.report.questions import answers, lead
+from mpicampaign.report.questions import answers
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report
 from mpicampaign.run.batches import batches_of
@@ -98,13 +95,6 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     assert undescribed(again, tmp_path) == {}
 
 
-def test_each_value_of_a_variable_is_in_the_name(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, nodes="[2, 4]", placement=", environment: {UCX_TLS: [rc, ud], A: b}")
-    names = [case.case.placement for case in plan.cases]
-    assert names == ["X UCX_TLS=rc", "X UCX_TLS=ud", "X nodes=4 UCX_TLS=rc", "X nodes=4 UCX_TLS=ud"]
-    assert {case.kept.placement for case in plan.cases} == {"X"}
-
-
 LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
 
 
@@ -165,33 +155,6 @@ def test_cases_that_differ_in_name_alone_are_refused(tmp_path: Path, parts: dict
 
 
 # What the records say
-
-
-def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> None:
-    records = []
-    for library, factor in (("openmpi5", 1.0), ("impi", 1.5)):
-        for placement, latency in (("SHM-1", 2e-7), ("TCP", 1e-5)):
-            case = make.case(placement, group=f"milan with {library}", system=f"c with {library}")
-            records += make.case_runs(case, latency * factor, 1e10)
-    comparison = compare(records)
-    rankings = [r for _, r in comparison.rankings if r.metric.name == "latency at 0 B"]
-    assert [(r.kind, r.scope) for r in rankings] == [
-        (PLACEMENTS, "milan with openmpi5"),
-        (PLACEMENTS, "milan with impi"),
-        (LIBRARIES, "milan SHM-1"),
-        (LIBRARIES, "milan TCP"),
-    ]
-    assert not [r for r in rankings if r.kind == HOST_GROUPS]
-    assert [r.leaders for r in rankings[2:]] == [("openmpi5",)] * 2
-    said = lead(comparison, answers(comparison))
-    assert said.startswith("openmpi5 is the fastest MPI library in 2 of 4 comparisons"), said
-    rows = data_grid(comparison, MEDIANS)
-    named = rows.header.index("host_group")
-    assert {line[named : named + 2] for line in rows.lines} == {("milan", "openmpi5"), ("milan", "impi")}
-    assert {comparison.place(row) for table in comparison.tables for row in table.rows} == {
-        "milan with openmpi5",
-        "milan with impi",
-    }
 
 
 def work(placement: str, ranks: int, time: float, arguments: str = "100") -> list[Record]:

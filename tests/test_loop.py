@@ -21,7 +21,7 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
 from mpicampaign.run import loop
-from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
+from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.loop import Loop
 from mpicampaign.run.progress import Progress
 
@@ -152,19 +152,6 @@ def test_the_call_ends_where_what_makes_the_runs_has_died(
     runs, outcome = made_by(campaign(project), write_result, monkeypatch)
     assert not runs and outcome.failed
     assert "RuntimeError('no more threads')" in capsys.readouterr().out
-
-
-def test_what_follows_is_unknown_where_it_cannot_be_asked_and_the_call_still_ends(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreadable(*_: object) -> str:
-        raise OSError(5, "Input/output error")
-
-    prepared = campaign(project)
-    monkeypatch.setattr(MachineWithResults, "condition_of", unreadable)
-    monkeypatch.setattr(Prepared, "planned_again", lambda self: self)
-    runs, outcome = made_by(prepared, write_result, monkeypatch)
-    assert len(runs) == 4 and outcome.failed
 
 
 def test_a_failure_is_raised_by_the_one_who_waits() -> None:

@@ -196,5 +196,3 @@ def test_nothing_is_left_after_kill_9_of_the_owner(cluster_parts: None, tmp_path
             owner.send_signal(signal.SIGKILL)
     wait_until_empty(inside)
     assert traces(tmp_path) == []
-
-

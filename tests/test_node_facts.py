@@ -14,7 +14,7 @@ import pytest
 from conftest import completed
 from test_evidence_launch import folder
 
-from mpicampaign.base.records import CLOCK_RATE, CONTRADICTED, COPY, DISTURBED, ROUND_TRIP, Case, Record
+from mpicampaign.base.records import CLOCK_RATE, CONTRADICTED, COPY, DISTURBED, ROUND_TRIP, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import HEADER, Evidence, read_evidence
 from mpicampaign.evidence.machine_state import mark_distances, probes, undivided
@@ -218,44 +218,6 @@ def test_a_slow_clock_and_a_stray_process_are_causes() -> None:
     other = replace(record("n2", {"n2": {"kernel": "1"}}), probes={CLOCK_RATE: {"n2": [3e9]}})
     said = ("clock rate 14 % below that of the others", "disturbed in 1 of 1 runs, mostly by python3")
     assert causes_by_node([slow, other]) == {"n1": said}
-
-
-def test_nodes_of_one_oddity_share_a_line_and_a_tie_has_no_majority() -> None:
-    old, new = {"microcode": "0x1", "memory_kb": "260000000"}, {"microcode": "0x2", "memory_kb": "263700000"}
-    half = {**new, "memory_kb": "131000000"}
-    odd = odd_nodes(group(old, new, new, old, new, new, half))
-    assert {each.nodes: [str(one) for one in each.differences] for each in odd} == {
-        ("n1", "n4"): ["microcode 0x1 (5 of 7 nodes have 0x2)"],
-        ("n7",): ["memory 125 GiB (6 of 7 nodes have 251 GiB)"],
-    }
-    damaged = [{"memory_kb": text} for text in ("9" * 5000, "-1")]
-    assert odd_nodes(group(*damaged)) == ()
-    assert [str(each.differences[0]) for each in odd_nodes(group(old, new))] == [
-        "microcode 0x1 (no majority)",
-        "microcode 0x2 (no majority)",
-    ]
-
-
-def test_the_last_run_of_a_node_counts_and_programs_are_compared_by_benchmark() -> None:
-    repaired = [
-        replace(record("n1", {"n1": {"bios": bios}}), started=f"2026-01-0{day}T00:00:00Z")
-        for day, bios in ((2, "new"), (1, "old"))
-    ]
-    others = [record(n, {n: {"bios": "new"}}) for n in ("n2", "n3")]
-    assert odd_nodes([*repaired, *others]) == ()
-    programs = [
-        replace(each, metadata={"program checksum": "ab" if each.hosts == ("n3",) else "cd"})
-        for each in others
-    ]
-    hpl = replace(
-        record("n3", {"n3": {}}),
-        case=Case("here", "milan n3", "NODE", "hpl"),
-        metadata={"program checksum": "ef"},
-    )
-    (odd,) = odd_nodes(
-        [*programs, replace(record("n1", {"n1": {"bios": "new"}}), metadata={"program checksum": "cd"}), hpl]
-    )
-    assert list(map(str, odd.differences)) == ["program checksum of stream ab (2 of 3 nodes have cd)"]
 
 
 def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> None:

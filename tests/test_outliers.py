@@ -144,14 +144,6 @@ def levels(slow: dict[int, tuple[int, int]]) -> list[list[float]]:
     ]
 
 
-def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
-    [found] = stretches(SWEPT_SIZES, sweep(levels({1: (10, 20), 3: (10, 20)})))
-    assert found.sizes == tuple(SWEPT_SIZES[10:21])
-    assert {(bands.low.members, bands.high.members) for bands in found.splits.values()} == {
-        ((0, 2, 4), (1, 3))
-    }
-
-
 def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
     rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
     [found] = stretches(SWEPT_SIZES, rows)
@@ -165,13 +157,6 @@ def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
         Membership("low", None, SWEPT_SIZES[20]),
         Membership("high", SWEPT_SIZES[21], None),
     )
-
-
-def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> None:
-    assert len(stretches([1], [[1.0, 2.0, 1.01, 2.01, 1.02, 2.02]])) == 1
-    assert stretches([1], [[1.0, 1.01, 1.02, 1.03, 5.0]]) == ()
-    assert stretches([1, 2], [[1.0, 2.0, 1.01, 2.01, 1.0], [1.0, 1.0, 1.0, 1.01, 1.02]]) == ()
-    assert stretches([], []) == ()
 
 
 def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:

@@ -43,20 +43,6 @@ def of_latency(group: str, placement: str, latency: float) -> list[Record]:
     return make.runs(make.case(placement, group=group), [latency * (1 + n / 1000) for n in range(1, 7)])
 
 
-def of_latencies(times: dict[str, float], *groups: str) -> list[Record]:
-    return [run for group in groups for name, time in times.items() for run in of_latency(group, name, time)]
-
-
-def test_each_mpi_library_has_an_order_and_averages_of_its_own() -> None:
-    times = {"A": 1e-6, "B": 2e-6}
-    records = of_latencies(times, *(f"{group} with mpich" for group in "abc"))
-    records += of_latencies({"A": 4e-6, "B": 2e-6}, *(f"{group} with openmpi5" for group in "abc"))
-    order, average, other, *_ = over_group_lines(table(records), DEFAULT)
-    assert order.endswith(": A < B in 3 of 3 host groups with mpich (shown in each).")
-    assert ": B is 2.00 times A on average over 3 host groups with mpich (" in average
-    assert other.endswith(": B < A in 3 of 3 host groups with openmpi5 (shown in each).")
-
-
 @stfc_runs.needed
 def test_the_orders_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].over_groups

@@ -18,7 +18,6 @@ from build_campaigns import problems_of, program_at, write_campaign
 from conftest import PROJECT, ProjectCopy
 from test_job_script_run import END, execute, prepared
 
-from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
@@ -153,16 +152,6 @@ def test_a_metric_without_a_pattern_is_the_time_to_solution() -> None:
     (metric,) = choose_metrics("own", [replace(series, columns={"t": [1.25]})], ())
     assert (metric.headline, metric.lower_is_better) == (True, True)
     assert "recorded no time of the launch" in refused("rate 5\n", t=timed)
-
-
-@pytest.mark.parametrize(
-    ("better", "ranked"), [("lower", ["rows at 8 B", "rows at 4 KiB"]), ("higher", ["maximum rows"])]
-)
-def test_over_sizes_the_largest_value_is_ranked_where_more_is_better(better: str, ranked: list[str]) -> None:
-    columns: dict[str, list[int | float | None]] = {"size": [8, 64, 4096], "rows": [1.0, 2.0, 3.0]}
-    series = Series("ours", 2, columns, metrics={"rows": {"unit": "rows/s", "better": better}})
-    found = choose_metrics("own", [series], (64, 4096))
-    assert [metric.name for metric in found if metric.headline] == ranked
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,10 @@ from pathlib import Path
 import build_records as make
 import pytest
 
-from mpicampaign.base.plan_file import read_plan
-from mpicampaign.base.records import FAILED, OK, Header, Record
+from mpicampaign.base.records import FAILED, OK, Record
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.compare.compare import compare
-from mpicampaign.history.curves import curves_of
-from mpicampaign.history.metrics import add, connect
-from mpicampaign.history.rows import rows_of
-from mpicampaign.history.series import OpenSeries
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
 from mpicampaign.report.summary import summary
 from mpicampaign.run.conditions import prepare_with_results
@@ -117,19 +112,6 @@ def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, statu
     assert "r01: the campaign file now fits its last output: no new run" in line
     assert [run.repeat for run in site.prepared().pending] == [2]
     assert site.records()[0].status == OK
-
-
-def test_the_curves_of_a_history_are_joined(site: Site) -> None:
-    site.end_all()
-    base = connect()
-    for number, direction in enumerate(("higher", "lower")):
-        if number:
-            site.change(("steps/s, better: higher", f"steps/s, better: {direction}"))
-        name = f"2026110{number + 1}T000000Z-00000000"
-        series, header = OpenSeries(name, "2026-11-01T00:00:00+00:00", "new", {}), Header("own", "", ())
-        add(base, rows_of(site.records(), read_plan(site.folder / "plan.json"), series, header))
-    curves = [each for each in curves_of(base) if each.key.metric == "steps"]
-    assert [(len(curve.points), curve.key.lower_is_better) for curve in curves] == [(2, True)]
 
 
 @pytest.mark.parametrize(

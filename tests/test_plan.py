@@ -211,20 +211,6 @@ def test_new_runs_of_both_are_numbered_on_and_due_in_rows_until_they_are_made(pr
     assert not any(run.further for run in prepared_of(project).runs)
 
 
-def test_what_is_due_after_an_edit_is_made_in_rows_with_new_runs_of_the_other(project: ProjectCopy) -> None:
-    finished(project)
-    assert {placement for placement, _ in due(prepared_of(project, placements=EDITED))} == {"two"}
-    asked = due(again(project, "one", "two", placements=EDITED))
-    assert are_rows(asked)
-    assert sorted(asked) == [*(("one", n) for n in (5, 6, 7, 8)), *(("two", n) for n in (1, 2, 3, 4))]
-    for run in prepared_of(project, placements=EDITED).pending[:4]:
-        write_result(run)
-    edited_again = {**EDITED, "two": {**UNBOUND, "environment": {"FOO": "4"}}}
-    both = due(prepared_of(project, placements=edited_again))
-    assert sorted(both)[0][0] == "one" and len(both) == 6
-    assert are_rows(due(again(project, "one", "two", placements=edited_again)))
-
-
 def test_blocks_that_were_begun_with_another_candidate_are_made_anew(project: ProjectCopy) -> None:
     finished(project, **BLOCKS)
     asked = due(again(project, "one", "two", placements=EDITED, **BLOCKS))

@@ -25,7 +25,7 @@ from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
-from mpicampaign.evidence.plausible import link_bound, with_doubts
+from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
 from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
 from mpicampaign.report.write import write_report
@@ -83,39 +83,6 @@ def osu(title: str, bandwidth: float, **fields: Any) -> Record:
     return replace(record, metadata=BETWEEN | fields)
 
 
-def test_both_directions_count_twice() -> None:
-    title = "MPI Bi-Directional Bandwidth"
-    comparison = compare([osu(title, 4e10)])
-    assert [*shares(comparison, beside_public(comparison))] == [
-        f"g IBV, {comparison.tables[0].title}: 40 GB/s is 80 % of 2 × 200 Gb/s"
-    ]
-    verdicts = [with_doubts(osu(title, bandwidth)).verdict for bandwidth in (4e10, 6e10)]
-    assert verdicts == [VERIFIED, UNVERIFIED]
-
-
-@pytest.mark.parametrize(
-    ("title", "ranks", "nodes", "scope", "bounds"),
-    [
-        ("PingPong", 2, 2, NODES, (2.5e10, 2.5e10)),
-        ("PingPong", 2, 4, NODES, (2.5e10, 2.5e10)),  # two others wait
-        ("PingPong", 2, 2, PACKED, (None, 2.5e10)),  # perhaps in memory; if not, over the link
-        ("Biband", 4, 4, NODES, (None, None)),  # over two links
-        ("Biband", 8, 2, PACKED, (None, 5e10)),
-        ("Sendrecv", 4, 4, NODES, (5e10, 5e10)),
-        ("Sendrecv", 4, 4, PACKED, (None, None)),  # on two of the nodes
-        ("PingPong", 2, 1, SAME_NODE, (None, None)),
-    ],
-)
-def test_the_bound_is_that_of_one_link(
-    title: str, ranks: int, nodes: int, scope: str, bounds: tuple[float | None, ...]
-) -> None:
-    hosts = tuple(f"n{number}" for number in range(nodes))
-    table = make.series(title, ranks, size=[1048576], bandwidth=[1e10])
-    made = make.run("IBV", 1, table, hosts=hosts, nodes=dict.fromkeys(hosts, HDR))
-    record = replace(made, metadata={**BETWEEN, SCOPE: scope})
-    assert tuple(link_bound(record, table, shared=shared) for shared in (False, True)) == bounds
-
-
 def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
     title = "MPI Multiple Bandwidth / Message Rate"
     one, four = osu(title, 2e10), osu(title, 2e10, **{CLAIMED_TRANSPORT: "ibv"})
@@ -128,16 +95,6 @@ def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
     assert [*not_compared(comparison, beside_public(comparison))] == [
         "g IBV: values of device buffers are compared with none"
     ]
-
-
-def test_a_sweep_that_ends_at_small_messages_has_no_peak() -> None:
-    small = [replace(run, series=(make.pingpong(1.31e-6, 2.25e10, (0, 8, 1024)),)) for run in runs()]
-    comparison = compare(small)
-    besides = beside_public(comparison)
-    assert [group.first.metric.name for group in alike(besides)] == ["latency"]
-    assert [*shares(comparison, besides)] == []
-    [line] = not_compared(comparison, besides)
-    assert "no peak bandwidth, as their messages end below 1 MiB" in line
 
 
 def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:

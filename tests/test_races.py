@@ -28,7 +28,6 @@ from mpicampaign.base.planned_looks import Stage
 from mpicampaign.base.records import (
     BLOCK,
     COMPARED,
-    DISTURBED,
     FAILED,
     MISSING,
     RACE_WITHIN,
@@ -160,27 +159,6 @@ def test_a_default_that_always_meets_its_time_limit_is_beaten(label: str, ratio:
     race, _ = raced({"a": {}, "b": dict.fromkeys(SIZES, 1.2)}, label=label, a=LATE)
     cells = len(race.cells)
     assert race_sentence(race) == f"b beats a in {cells} (ratio {ratio}) of {cells} cell{'s' * (cells > 1)}"
-
-
-@pytest.mark.parametrize(
-    ("how", "left", "out"),
-    [
-        ({"same": LATE}, {"slow", "same"}, []),
-        ({"same": {**LATE, "exit_status": 1}}, {"slow"}, ["same"]),
-        ({"a": {"hosts": ("node1", "node2")}, "same": {"hosts": ("node1", "node2")}}, None, []),
-        ({"slow": {"condition": DISTURBED}}, None, []),
-    ],
-)
-def test_a_block_counts_only_as_a_whole(how: dict[str, Any], left: set[str] | None, out: list[str]) -> None:
-    truth = {**PLANTED, "slow": dict.fromkeys(SIZES, 1.2)}
-    if left is None:  # nothing ever counts
-        with pytest.raises(AssertionError, match="no block counts"):
-            raced(truth, **how)
-        return
-    found, _ = raced(truth, **how)
-    assert {found.names[place] for place, _ in found.left} - {"a"} >= left
-    assert [found.names[place] for place in found.out] == out
-    assert {found.names[cell.leader] for cell in found.cells} == {"fast"}
 
 
 # The plan

@@ -71,27 +71,6 @@ def log(tmp_path: Path, *lines: str, header: str = "") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "first", "runs"),
-    [
-        ("Slow-4.10.log", {"triad": pytest.approx(102.967e9), "lat": pytest.approx(2.007e-6)}, 4),
-        ("Slow-4.2.log", {"triad": pytest.approx(97.094e9), "lat": pytest.approx(1.997e-6)}, 2),
-    ],
-)
-def test_logs_of_each_default_format_are_read(tmp_path: Path, name: str, first: Any, runs: int) -> None:
-    """Runs that missed their reference are values, since a slow machine misses it each time."""
-    account, records = take(tmp_path, FIXTURES / name)
-    assert len(records) == runs == account.new
-    assert (records[0].case.system, records[0].case.host_group, records[0].case.placement) == (
-        "alpha",
-        "cpu",
-        "gnu",
-    )
-    assert records[0].case.benchmark == "Slow-threads-1" and values(records[0]) == first
-    assert records[0].series[0].metrics["triad"] == {"unit": "GB/s", "better": "higher"}
-    assert "ReFrame reports fail" in records[0].verdict_reasons[0]
-
-
-@pytest.mark.parametrize(
     ("header", "cells", "missing"),
     [
         (

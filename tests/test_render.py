@@ -91,42 +91,6 @@ def test_directive_values_that_could_be_misread_are_refused(value: str, schedule
         text_of(made)
 
 
-def test_directives_of_slurm() -> None:
-    group = {
-        "partition": "compute",
-        "constraint": "haswell&ib",
-        "exclusive": True,
-        "hosts": ("n1", "n2"),
-        "licenses": "fabric:1",
-        "hint": "nomultithread",
-        "memory": "0",
-        "gres": "gpu:1",
-        "switches": "1@10:00",
-        "requeue": False,
-    }
-    made = campaign(
-        {"TCP": Placement("TCP", 2, 1, "tcp")}, scheduler="slurm", directives=("--nice=1",), group=group
-    )
-    text = text_of(made, "TCP")
-    found = [line.removeprefix("#SBATCH ") for line in text.splitlines() if line.startswith("#SBATCH")]
-    assert found[1:-2] == [
-        "--nodes=2 --ntasks=2 --ntasks-per-node=1",
-        "--partition=compute",
-        '--constraint="haswell&ib"',
-        "--nodelist=n1,n2",
-        "--licenses=fabric:1",
-        "--hint=nomultithread",
-        "--mem=0",
-        "--gres=gpu:1",
-        "--switches=1@10:00",
-        "--exclusive",
-        "--no-requeue",
-        "--time=6 --export=NIL",
-    ]
-    assert found[-1] == "--nice=1"
-    assert text.startswith("#!/bin/bash\n#SBATCH")
-
-
 def test_interface_of_the_fabric_reaches_the_library() -> None:
     loopback = {"TCP-loopback": Placement("TCP-loopback", 1, 2, "tcp", loopback=True)}
     assert " FI_TCP_IFACE=lo\n" in text_of(campaign(loopback), "TCP-loopback")

@@ -28,9 +28,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.imports import importing
-from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.report.draw_figures import Figure, draw_all
-from mpicampaign.report.questions import answers
 from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.model import Captioned
 
@@ -91,27 +89,9 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert not any(unquote(link).startswith("javascript:") and "/" not in link for link in page.links)
 
 
-def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
-    found = answers(compare(make.campaign()))
-    assert not any("MPI_Gather:" in answer.title for answer in found)
-    kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
-    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
-
-
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
     text = written(tmp_path, make.not_available(make.case("IBV"), "no device"))
     assert len(Page(text).scripts) == 1 and 'id="curves"' not in text
-
-
-def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> None:
-    comparison = compare(make.case_runs("SHM"))
-    (table,) = comparison.tables
-    metric = next(one for one in table.metrics if one.headline)
-    published = PublishedRow("old", "g", "TCP", 2, "mean", 5, "a report", "r", {metric: 1e-3})
-    rows = (replace(table.rows[0], at_most=True),)
-    text = below(tmp_path, replace(comparison, tables=(replace(table, rows=rows, published=(published,)),)))
-    assert "SHM, at most: " in text
-    assert 'class="unranked"' in text
 
 
 def test_figures_that_would_make_the_report_too_large_are_linked(

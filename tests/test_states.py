@@ -22,7 +22,6 @@ from mpicampaign.base.records import (
     COMPARED,
     COPY,
     DISTURBED,
-    MERGED_FROM,
     ROUND_TRIP,
     STATE,
     TO_REFERENCE,
@@ -193,14 +192,6 @@ def test_a_switch_that_is_neither_on_nor_off_is_an_error(monkeypatch: pytest.Mon
         find_states(runs("nfnfnf"))
 
 
-def test_a_lasting_change_is_said_with_its_time() -> None:
-    comparison = compare(runs("nnnnfff"))
-    assert [row.counted for table in comparison.tables for row in table.rows] == [4, 3]
-    assert any(
-        "changed last with the run of 2026-11-25T00:05:00Z" in text for text in summary(comparison).notices
-    )
-
-
 def test_a_slow_clock_and_a_neighbour_on_the_memory_stand_beside_the_values() -> None:
     clocks = [[3.7e9, 3.7e9], [3.7e9, 3.69e9], [3.7e9, 3.1e9], [3.0e9, 3.0e9], [3.7e9, 3.7e9]]
     copies = [[12e9, 5e9], [12e9, 12e9], [12e9, 11e9], [12e9, 12e9], [8e9, 7e9]]
@@ -320,15 +311,6 @@ def test_states_that_alternate_have_curves_of_their_own() -> None:
         "SHM (distance changed)": 1,
         "SHM (not probed)": 1,
     }
-
-
-def test_the_same_distance_has_one_name_everywhere() -> None:
-    elsewhere = [replace(one, metadata={MERGED_FROM: "there"}) for one in runs("fnfnfn")]
-    siblings = [replace(one, probes={ROUND_TRIP: {PLACE: [28e-9]}}) for one in runs("nnn", "SHM-1")]
-    everywhere = [*runs("nfnfnf"), *siblings, *runs("fff", "SHM-1"), *elsewhere]
-    states = find_states(everywhere)
-    assert states.names == ("30 ns apart", "60 ns apart", "300 ns apart")
-    assert [states.name_of(run) for run in elsewhere[:2]] == ["300 ns apart", "60 ns apart"]
 
 
 def test_blocks_count_in_each_state_of_the_machine() -> None:

@@ -15,13 +15,10 @@ from pyarrow import parquet
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import (
-    CONTRADICTED,
-    DISTURBED,
     UNVERIFIED,
     Case,
     Header,
     Record,
-    read_records,
     write_records,
 )
 from mpicampaign.base.text import clip, display_width, pad, repeats_text, visible
@@ -206,18 +203,6 @@ def test_files_are_written_and_parquet_is_not_text(
     assert status == 2 and "No such file" in err
 
 
-def test_contradicted_runs_have_no_metrics(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
-) -> None:
-    header, records = read_records(folder / "records.jsonl")
-    said = {"verdict": CONTRADICTED, "verdict_reasons": ("traffic on lo",)}
-    doubted = [replace(run, **said) if run.status == "ok" else run for run in records]
-    write_records(tmp_path / "records.jsonl", header, doubted)
-    status, _, err = call(capsys, tmp_path, "--metric", "Latency at 0 B")
-    assert status == 2 and "--metric: unknown name (found Latency at 0 B)" in err
-    assert err.endswith("; contradicted and failed runs have none\n")
-
-
 def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, _, err = call(capsys, tmp_path)
     assert status == 2 and "no results yet" in err and "mpicampaign run FILE" in err
@@ -300,11 +285,3 @@ def test_a_long_table_of_plain_names_goes_over_pages(tmp_path: Path) -> None:
     records = [r for n in range(15) for r in make.campaign("s", f"scarf{n}")]
     text, said = printed(compare(records), tmp_path)
     assert complaints(said) == [] and r"\endhead" in text
-
-
-def test_short_marks_hang_beside_the_values() -> None:
-    runs = [replace(run, condition=DISTURBED) for run in make.case_runs("SHM")]
-    runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
-    text = tables(compare(runs), "latex").decode("utf-8")
-    assert r"\rlap{\textsuperscript{\dag{}}}" in text
-    assert r"\noindent\textsuperscript{a}~" in text and r"\raggedright" in text

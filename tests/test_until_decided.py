@@ -168,34 +168,6 @@ def test_who_is_led_leaves_and_the_others_go_on_to_the_next_look() -> None:
     assert {case.placement for case in first.due.running} == {"A", "B"} and first.due.lacking == 4
 
 
-def test_a_maximum_over_fewer_sizes_does_not_decide() -> None:
-    """As in the tables: a sweep that ended early has no say."""
-    bandwidth = [
-        [replace(run, series=(replace(run.series[0], columns=_without_time(run)),)) for run in own]
-        for own in runs({"A": 1.0, "B": 1.1}, 8)
-    ]
-    assert names(decide_by(bandwidth))[1] == {} and decide_by(bandwidth).decision.rows == 8
-    short = {name: values[:5] for name, values in bandwidth[0][2].series[0].columns.items()}
-    cut = replace(bandwidth[0][2], series=(replace(bandwidth[0][2].series[0], columns=short),))
-    assert decide_by([[*bandwidth[0][:2], cut, *bandwidth[0][3:]], bandwidth[1]]).due.lacking == 1
-
-
-def _without_time(run: Record) -> dict[str, list[float | None]]:
-    return {name: values for name, values in run.series[0].columns.items() if name != "time"}
-
-
-def test_rows_follow_from_the_times_of_the_runs() -> None:
-    """A run that was made again at the end is in no row; of a disturbed one the row lacks, too."""
-    a, b = runs({"A": 1.0, "B": 1.1}, 8)
-    late = replace(a[2], started="2026-02-02T00:00:00+00:00")
-    assert decide_by([[*a[:2], late, *a[3:]], b]).due.lacking == 1
-    assert decide_by([[*a[:2], replace(a[2], condition=DISTURBED), *a[3:]], b]).due.lacking == 1
-    busy = replace(a[2], condition=DISTURBED, ranks_busy=True)
-    assert names(decide_by([[*a[:2], busy, *a[3:]], b])) == (["A"], {"B": 8})
-    never = [replace(run, status="failed") for run in b]
-    assert decide_by([a, b, never]).ended, "the others do not wait for one without values"
-
-
 @pytest.mark.parametrize(
     ("costs", "noise", "made", "said"),
     [
