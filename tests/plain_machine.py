@@ -314,7 +314,7 @@ class Plain:
 KINDS = {
     "command": rf"(?:scontrol update nodename=|badmin hclose -C '[^']*' )({NAME})(?: state=drain .*)?$",
     "smallest": r"A slow-down of (.*) or more would have been found in nine of ten cases\.$",
-    "error": r"The chance that any node( or link)? is wrongly named is at most 5 %\.$",
+    "error": r"The chance that any node( or link)?(?: of those judged)? is wrongly named is at most 5 %\.$",
     "due": r"Not decided yet: (\d+) suspects?; the next run of the campaign continues\.$",
     "undecided": r"Not decided: (.*)\.$",
     "so_were": r"(\d+) other nodes? (?:was|were) disturbed in most runs\.$",

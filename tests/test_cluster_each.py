@@ -33,17 +33,19 @@ exit 0"""
 NODES = [NodeGroup("blue", nodes=4)]
 
 
-def write(site: Site, more: str = "", time_limit: str = "1 min") -> None:
+def write(
+    site: Site, more: str = "", hosts: str = "n[1-4]", body: str = BODY, take: str = "idle", **keys: object
+) -> None:
     """A campaign of every node."""
     site.write(
-        body=BODY.format(more=more, folder=site.folder),
+        body=body.format(more=more, folder=site.folder),
         busy_machine="rank",
         repeats=None,
-        time_limit=time_limit,
         system={},
-        group={"hosts": "n[1-4]", "exclusive": True},
+        group={"hosts": hosts, "exclusive": True},
         placements={"two": {**TWO_NODES, "nodes": 1}},
-        entry={"each": "node"},
+        entry={"each": {"unit": "node", "take": take}},
+        **{"time_limit": "1 min", **keys},
     )
 
 
@@ -80,8 +82,46 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
 
 
 @pytest.mark.full
+def test_nodes_that_others_use_are_judged_once_they_are_free(tmp_path: Path) -> None:
+    """Killed while it waits, a call goes on by the same command; no run is made for nothing."""
+    with MiniCluster(tmp_path / "cluster", [NodeGroup("blue", nodes=8)], [PROJECT]) as cluster:
+        site = Site(cluster)
+        write(
+            site,
+            body=BODY.replace("!= n3 ]", '!= n3 ] && [ "$node" != n7 ]'),
+            hosts="n[1-8]",
+            time_when_busy="1 s",
+        )
+        held = ["sbatch", "--parsable", "--nodelist=n[5-8]", "--nodes=4", "--exclusive", "--wrap=sleep 600"]
+        number = cluster.call(held).stdout.strip()
+        cluster.wait_for(lambda: cluster.queue().get(number) == "RUNNING", 30, "n5 to n8 are in use")
+        first = site.run()
+        print(first.stdout + first.stderr)
+        assert succeeded(first)
+        assert "1 of 4 nodes is slow: n3" in first.stdout
+        busy = r"4 nodes were busy until 20\S+ \d\d:\d\d UTC: not judged"
+        for text in (first.stdout, first.stderr, site.call("status").stdout):
+            assert re.search(busy, text), text
+        assert "any node of those judged is wrongly named" in first.stdout
+        before = {(run.case, run.repeat, run.identity, run.started) for run in site.records() if run.started}
+        cluster.call(["scancel", number])
+        done = site.run()
+        print(done.stdout + done.stderr)
+        assert succeeded(done)
+        assert "2 of 8 nodes are slow: n3" in done.stdout and "n7" in done.stdout
+        assert " 0 still to be done" in site.call("plan").stdout
+        records = site.records()
+        assert before <= {(run.case, run.repeat, run.identity, run.started) for run in records}
+        assert {run.repeat for run in records if "n7" in run.hosts} >= {
+            1,
+            2,
+        }  # as if it had been there from the start
+        assert {run.status for run in records} == {OK}
+
+
+@pytest.mark.full
 def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) -> None:
-    write(site)
+    write(site, take="all")
     other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])
     number = other.stdout.strip()
 
@@ -95,7 +135,7 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
         done = site.run()
     print(done.stdout + done.stderr)
     assert succeeded(done)
-    assert "waits for nodes that are down (n4 is drain" in done.stderr
+    assert "waits for nodes that it cannot have (n4 is drain" in done.stderr
     assert "1 of 3 nodes is slow: n3" in done.stdout
 
 

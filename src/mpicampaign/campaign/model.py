@@ -690,6 +690,9 @@ class Race:
     )
 
 
+IDLE, ALL_NODES = "idle", "all"  # nodes of a round
+
+
 @entry(
     "each",
     "Each node or pair (`each: {…}`)",
@@ -725,11 +728,24 @@ class Each:
         "If the scheduler allows no more. 1 node, or 2 for pairs: a job for each run. Default: all.",
         64,
     )
+    take: str = key(
+        choice((IDLE, ALL_NODES)),
+        "Which nodes are measured at once",
+        "idle: those that are free; those that others use follow once they are free, within time_when_busy. "
+        "all: a job waits for all its nodes, as it does for pairs.",
+        ALL_NODES,
+        default=IDLE,
+    )
 
     @property
     def nodes(self) -> int:
         """The nodes of a member."""
         return 2 if self.unit == PAIR else 1
+
+    @property
+    def takes_idle(self) -> bool:
+        """Whether nodes that others use are left for later."""
+        return (self.unit, self.take) == (NODE, IDLE)
 
     @property
     def fewest(self) -> int:
@@ -876,8 +892,8 @@ class Campaign:
     time_when_busy: int = key(
         kinds.DURATION,
         "Time limit of a call on a busy machine",
-        "Without a scheduler only. If eight of its last ten runs were disturbed, a call leaves out what "
-        "does not fit, long runs first. Default: no limit.",
+        "Without a scheduler: if eight of its last ten runs were disturbed, a call leaves out what does not "
+        "fit, long runs first. With each: how long it waits for nodes that others use. Default: no limit.",
         "5 min",
     )
     time_limit: int = key(

@@ -9,6 +9,7 @@ from pathlib import Path
 from mpicampaign.base.host_lists import short
 from mpicampaign.base.plan_file import CaseEntry, RunEntry
 from mpicampaign.base.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND
+from mpicampaign.base.waves import BUSY, Waves, read_waves, waves_key
 from mpicampaign.schedulers.node_states import node_states, switches
 
 
@@ -17,6 +18,7 @@ class Members:
 
     def __init__(self, campaign_folder: Path) -> None:
         self._states = cache(lambda machine: node_states(campaign_folder, machine))
+        self._waves = cache(lambda: read_waves(campaign_folder))
         self._switches = cache(lambda machine: switches(campaign_folder, machine))
 
     def metadata(self, entry: CaseEntry, run: RunEntry, is_missing: bool) -> dict[str, str]:
@@ -29,9 +31,11 @@ class Members:
         leaves = [self._switches(machine).get(short(node), "") for node in nodes]
         known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
         states = self._states(machine) if is_missing else {}
-        absent = {node: states[node] for node in nodes if node in states and not states[node].usable}
+        late = self._waves().get(waves_key(entry.case), Waves()).late if is_missing else {}
+        absent = {node: str(states[node]) for node in nodes if node in states and not states[node].usable}
+        absent |= {node: f"{BUSY} {late[node]}" for node in nodes if late.get(node)}
         named = "; ".join(f"{node}: {state}" for node, state in absent.items())
-        native = named if len(nodes) > 1 else "".join(map(str, absent.values()))
+        native = named if len(nodes) > 1 else "".join(absent.values())
         return known | ({NODE_STATE: native} if native else {})
 
 

@@ -27,6 +27,7 @@ from mpicampaign.schedulers.node_states import states_path
 
 FOLDER = "batches"
 ABSENT = "not measured"  # begins the reason of a run of `each` of which a node cannot be had
+GIVEN_UP = "waits for nodes"  # begins that of one whose nodes are asked for again
 _NAME = re.compile(r"batch-[0-9a-f]{12}-(?P<token>[0-9a-f]+)")
 
 Task = tuple[Run, ...]

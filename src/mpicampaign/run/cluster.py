@@ -1,4 +1,4 @@
-"""The runs that one call has with a scheduler: their jobs, notes on them, and the nodes' states."""
+"""The runs that one call has with a scheduler: their jobs, and notes on them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mpicampaign.base.commands import CommandResult
-from mpicampaign.base.files import append_lines, write_whole
+from mpicampaign.base.files import append_lines
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.host_lists import short
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTED
 from mpicampaign.jobs.run import Run
-from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.faults import Faults
 from mpicampaign.run.scheduler_calls import Query, caller, submitting, usable
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.schedulers.listings import NodeState, QueuedJob
-from mpicampaign.schedulers.node_states import node_states
+from mpicampaign.schedulers.listings import QueuedJob
 
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
@@ -146,32 +143,6 @@ class Cluster:
         if answer.status != 0:
             self.say(f"{job.run.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again")
         return answer.status == 0
-
-    def lost_nodes(self, jobs: Sequence[ClusterJob]) -> dict[str, list[str]]:
-        """The nodes of each run, by its job's name, that can't be had, and why; `states` are kept."""
-        states = self._states([job.run for job in jobs])
-        hosts_of = {job.run.job_name: job.run.job.group.hosts for job in jobs if states}
-        return {
-            name: [f"{host} is {states[host]}" for host in hosts if not states[host].usable]
-            for name, hosts in hosts_of.items()
-        }
-
-    def _states(self, runs: Sequence[Run]) -> dict[str, NodeState]:
-        """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
-        earlier = node_states(self.folder, whole_group(runs[0]))
-        hosts = list(dict.fromkeys([*(host for run in runs for host in run.job.group.hosts), *earlier]))
-        text = self.answer(self.scheduler.state_query(hosts))
-        states = self.scheduler.read_states(text) if text else {}
-        if not states:
-            return {}
-        known = {short(host): state for host, state in states.items()}  # LSF prints full names
-        unknown = NodeState(False, "unknown to the scheduler")
-        states = {host: known.get(short(host), unknown) for host in hosts}
-        file = states_file(runs[0])
-        file.parent.mkdir(exist_ok=True)
-        lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
-        write_whole(file, "".join(lines))
-        return states
 
     def answer(self, query: list[str]) -> str:
         """What a query printed; empty where there is none, or where it failed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
+from mpicampaign.base.grouping import grouped
 from mpicampaign.collect.runs import (
     attempts_of,
     could_not_write,
@@ -17,11 +18,12 @@ from mpicampaign.collect.runs import (
 )
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
 from mpicampaign.jobs.run import RESULT, Run
-from mpicampaign.run.batches import shares_steps, whole_group
+from mpicampaign.run.batches import GIVEN_UP, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
 from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
 from mpicampaign.run.submission import Submission
+from mpicampaign.run.waves import not_to_be_had, states_now
 from mpicampaign.schedulers.listings import (
     CANCELLED,
     DONE,
@@ -86,6 +88,7 @@ class ClusterJobs:
         self._answered = True  # whether it answered each query since
         self._waited_for_orphan = False  # whether the last submission of a killed call has ended
         self._said: set[tuple[str, str]] = set()
+        self._waiting: set[str] = set()  # jobs that waited for lost nodes at the last look
 
     def take(self, run: Run) -> None:
         """Add a run; the next `step` submits it, unless its job is in the queue already."""
@@ -163,8 +166,8 @@ class ClusterJobs:
         """What became of the runs; those with notes come first, which show whether the list is whole."""
         self._submission.room = None  # a limit may have been raised
         self._cut, self._asks, self._answered = False, True, True
-        ended = []
-        self._give_up_lost_nodes(listing)
+        ended = self._give_up_waiting(listing)
+        self._forget(ended)
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
             try:
                 outcome = self._judge(job, listing.get(job.run.job_name, []))
@@ -196,20 +199,33 @@ class ClusterJobs:
             return self._after_end(job, next((queued for queued in known if queued.id == job.id), None))
         return self._is_absent(job, known) and (self._left(job, "its job is gone") or True)
 
-    def _give_up_lost_nodes(self, listing: dict[str, list[QueuedJob]]) -> None:
-        """Cancel jobs of many nodes that wait for one that cannot be had; their runs are submitted again."""
-        waiting: dict[str, list[ClusterJob]] = {}
-        for job in self._jobs.values():
-            listed = listing.get(job.run.job_name)
-            if listed and shares_steps(job.run, self._scheduler) and foremost(listed).state == QUEUED:
-                waiting.setdefault(foremost(listed).id, []).append(job)
-        for number, jobs in waiting.items():
-            lost = [why for of_run in self.cluster.lost_nodes(jobs).values() for why in of_run]
-            queued = foremost(listing[jobs[0].run.job_name])
-            if lost and self.cluster.cancelled(jobs[0], queued):
-                self._say(f"job {number} waits for nodes that are down ({'; '.join(lost)}): submitted again")
-                for job in jobs:
-                    job.id, listing[job.run.job_name] = "", [queued._replace(state=CANCELLED)]
+    def _give_up_waiting(self, listing: dict[str, list[QueuedJob]]) -> list[Ended]:
+        """Cancel jobs that wait for a node that cannot be had; their nodes are asked for again.
+
+        Only those that waited for it at the last look, too: else it may be their own that has just begun.
+        """
+        of_each = [job for job in self._jobs.values() if job.run.each and listing.get(job.run.job_name)]
+        states = {job.run.job_name: foremost(listing[job.run.job_name]) for job in of_each}
+        own = {
+            host
+            for job in of_each
+            if states[job.run.job_name].state == RUNNING
+            for host in job.run.job.group.hosts
+        }
+        queued = [job for job in of_each if states[job.run.job_name].state == QUEUED]
+        ended: list[Ended] = []
+        waiting, self._waiting = self._waiting, set()
+        for number, jobs in grouped(queued, lambda job: states[job.run.job_name].id).items():
+            nodes = states_now(self._scheduler, self.cluster.run, [job.run for job in jobs])
+            lost: dict[str, str] = {}
+            for job in jobs:
+                lost |= not_to_be_had(job.run, self._scheduler, nodes, own)
+            self._waiting |= {number} if lost else set()
+            if number in waiting and lost and self.cluster.cancelled(jobs[0], states[jobs[0].run.job_name]):
+                why = "; ".join(f"{host} is {state}" for host, state in lost.items())
+                self._say(f"job {number} {GIVEN_UP} that it cannot have ({why}): cancelled")
+                ended += [Ended(job.run, None, GIVEN_UP) for job in jobs]
+        return ended
 
     def _left(self, job: ClusterJob, why: str) -> Ended | None:
         """The end of a run whose part of a block began on nodes that no later job gets; noted for plans."""

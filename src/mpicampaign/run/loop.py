@@ -18,12 +18,13 @@ from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Case, Record, defined_name
+from mpicampaign.base.waves import ROUNDS
 from mpicampaign.collect.campaign import Reported
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.evidence.condition import busy_process
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
 from mpicampaign.jobs.run import RESULT, Run
-from mpicampaign.run.batches import ABSENT
+from mpicampaign.run.batches import ABSENT, GIVEN_UP
 from mpicampaign.run.build import build_missing
 from mpicampaign.run.busy import (
     LAST,
@@ -39,6 +40,7 @@ from mpicampaign.run.makers import ClusterRuns, LocalRuns
 from mpicampaign.run.progress import Progress
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.run.set_aside import set_aside
+from mpicampaign.run.waves import LateNodes
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.schemes.block import LEFT_BEHIND
 
@@ -91,6 +93,7 @@ class Loop:
         self._lost_blocks: set[tuple[str, ...]] = set()
         self._messages: set[str] = set()  # that are said once
         self._reported = Reported(prepared.folder)
+        self._late = LateNodes(prepared, self._progress.say)
         self._busyness = Busyness()
         self._neighbours = deque[str](maxlen=LAST)  # what took the CPU, as disturbed runs name it
         self._left_out: list[Run] = []  # runs on this machine, as long as it is busy
@@ -110,7 +113,7 @@ class Loop:
                 self._idle.wait()
                 new = []
                 with self._failing(self._prepared.campaign.name):
-                    new = [] if self._once else self._due_by_all_results()
+                    new = [] if self._once else self._due_by_all_results() or self._further_wave()
         finally:
             for maker in self._makers.values():
                 maker.stop()
@@ -130,6 +133,14 @@ class Loop:
         new = self._new(self._prepared.pending)
         write_scripts_of(new)
         return new
+
+    def _further_wave(self) -> list[Run]:
+        """The runs of late nodes and their controls, as soon as others do not use them any more."""
+        if not self._late.take(self._prepared):
+            return []
+        self._prepared = self._prepared.planned_again()
+        self._tried -= {run.identity for run in self._prepared.pending if run.round > ROUNDS}
+        return self._due_by_all_results()
 
     def _due_beside(self, run: Run) -> list[Run]:
         """What follows from the end of a run for its case, its block or its host group."""
@@ -176,12 +187,13 @@ class Loop:
 
     def _take(self, runs: Sequence[Run]) -> None:
         """Hand runs to those that make them."""
+        self._tried |= {run.identity for run in runs}
+        runs = self._late.without(runs)
         self._progress.expect(runs)
         self._progress.repeats_more |= any(run.further for run in runs)
-        self._tried |= {run.identity for run in runs}
         self._in_flight |= {run.job_name: run for run in runs}
         self._open.update(map(self._unit, runs))
-        self._idle.clear()
+        self._idle.clear() if self._in_flight else self._idle.set()
         for name, several in grouped(runs, lambda run: run.job.system.scheduler).items():
             if name not in self._makers:
                 self._makers[name] = self._new_maker(several[0])
@@ -238,7 +250,10 @@ class Loop:
             record = self._reported.judged(replace(record, attributes=dict(job.group.attributes)))
         if record.status == FAILED and run.output.exists() and not record.unread:
             set_aside(run)  # its exit status was 0, but its output says nothing
-        if problem.startswith(ABSENT):
+        if problem == GIVEN_UP:
+            self._progress.left_out([run])
+            self._tried.discard(run.identity)
+        elif problem.startswith(ABSENT):
             self._progress.left_out([run])
             self._say_once(problem)
         elif _block_was_left(run):

@@ -11,6 +11,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE as PLAN
 from mpicampaign.base.records import CONTRADICTED, FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
+from mpicampaign.base.waves import BUSY, Waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
@@ -140,14 +141,21 @@ def rounds_text(prepared: Prepared) -> list[str]:
         assert case is not None
         states = node_states(prepared.folder, (case.machine[0], defined_name(case.host_group)))
         absent = {node: state for node, state in states.items() if not state.usable}
+        late = read_waves(prepared.folder).get(waves_key(case), Waves()).late
         rounds = {run.round for run in runs}
         open_rounds = {
             run.round
             for run in runs
-            if not (run.closed or run.output.exists() or any(host in absent for host in run.job.group.hosts))
+            if not (
+                run.closed
+                or run.output.exists()
+                or any(host in {**absent, **late} for host in run.job.group.hosts)
+            )
         }
         name = f"{case.host_group} {case.placement} {case.benchmark}"
         missing = "".join(f"; {node} is {state}" for node, state in absent.items())
+        busy = not_judged_text(f"{BUSY} {until}" for until in late.values() if until)
+        missing += f"; {busy}" if busy else ""
         lines.append(f"{name}: {len(rounds - open_rounds)} of {len(rounds)} rounds made{missing}")
     return lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
+from mpicampaign.base.waves import Waves, WaveScreen, read_waves, waves_key
 from mpicampaign.campaign.model import Each
 from mpicampaign.collect.caches import keep_of_program, kept_of_program
 from mpicampaign.collect.member_metadata import member_metadata
@@ -67,37 +67,47 @@ class _Run(NamedTuple):
 
 def due_rounds(
     each: Each,
-    screen: Mapping[int, Collection[str]],
+    waves: Sequence[WaveScreen],
     benchmarks: Sequence[CaseOnMembers],
-    earlier: int,
     campaign_folder: Path,
     folder_of: RunFolderOf,
-) -> Mapping[int, Collection[str]]:
+) -> Rounds:
     """The members in each round that is due so far: nothing is read before the rounds known so far are made.
 
-    Parameters
-    ----------
-    screen : the first rounds, of all members
-    benchmarks : the case of each on a member
-    earlier : how many repeats come before the first of these rounds
+    ``benchmarks``: the case of each on a member.
     """
-    due = first = {number: tuple(members) for number, members in screen.items()}
-    case = benchmarks[0](first[1][0]).case
+    case = benchmarks[0](next(iter(waves[0].before))).case
     states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
-    absent = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
-    while True:
-        runs = [run for candidate_on in benchmarks for run in _runs(candidate_on, due, earlier, folder_of)]
-        if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
-            return due
-        results = "\n".join([repr((each, sorted(absent))), *(run.state for run in runs)])
-        asked = known_rounds(campaign_folder, results, partial(_asked, each, runs, first, absent))
-        # absent nodes stay in the plan
-        following = {
-            number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
-        }
-        if following == due:
-            return due
-        due = following
+    down = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
+    late = read_waves(campaign_folder).get(waves_key(case), Waves()).late
+    due: Rounds = {}
+    earlier: list[_Run] = []
+    for wave in waves:
+        closed = wave is not waves[-1]
+        absent = {*down, *late, *(wave.before if closed else ())}
+        first: Rounds = {number: tuple(members) for number, members in wave.rounds.items()}
+        in_wave, following = first, dict[int, tuple[str, ...]]()
+        while following != in_wave:
+            in_wave = following or first
+            runs = [run for on in benchmarks for run in _runs(on, in_wave, wave, folder_of)]
+            if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
+                break
+            known = [*earlier, *runs]
+            results = "\n".join([repr((each, sorted(absent), closed)), *(run.state for run in known)])
+            asked = known_rounds(
+                campaign_folder, results, partial(_asked, each, known, first, absent, closed)
+            )
+            # absent nodes stay in the plan
+            following = {
+                number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
+            }
+        if closed:  # what it has not made is left to later ones
+            kept = {(run.round, *run.nodes) for run in runs if run.has_ended or run.nodes[0] in late}
+            runs = [run for run in runs if (run.round, *run.nodes) in kept]
+            in_wave = {n: tuple(node for node in in_wave[n] if (n, node) in kept) for n in in_wave}
+        due = {**due, **in_wave}
+        earlier += runs
+    return due
 
 
 def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]) -> Rounds:
@@ -115,27 +125,21 @@ def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]
     return found
 
 
-def _asked(
-    each: Each, runs: Sequence[_Run], first: Mapping[int, tuple[str, ...]], absent: Collection[str]
-) -> Rounds:
+def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[str], closed: bool) -> Rounds:
     """All rounds that the results of these runs ask for."""
     from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
     records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
-    return rounds_due(chain.from_iterable(records), first, absent=absent)
+    return rounds_due(chain.from_iterable(records), first, absent=absent, closed=closed)
 
 
 def _runs(
-    candidate_on: CaseOnMembers, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+    candidate_on: CaseOnMembers, due: Rounds, wave: WaveScreen, folder_of: RunFolderOf
 ) -> Iterator[_Run]:
-    """The n-th round of a member is its n-th repeat."""
-    made = Counter[str]()
-    for number in sorted(due):
-        for member in due[number]:
-            made[member] += 1
-            repeat, candidate = earlier + made[member], candidate_on(member)
-            folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
-            yield _Run(candidate, member.split("+"), repeat, number, folder)
+    for member, number, repeat in wave.numbered(due):
+        candidate = candidate_on(member)
+        folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
+        yield _Run(candidate, member.split("+"), repeat, number, folder)
 
 
 def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:

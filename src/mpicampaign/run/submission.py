@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.files import refuse_changeable, system_error_text
-from mpicampaign.base.grouping import grouped
 from mpicampaign.collect.submissions import REFUSED, SUBMITTED, SUBMITTING
-from mpicampaign.run.batches import ABSENT, Batch, batches_of, shares_steps, states_file, whole_group
+from mpicampaign.run.batches import Batch, batches_of, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.scheduler_calls import BUSY, usable
 
@@ -61,7 +60,7 @@ class Submission:
 
     def submit_due(self) -> list[Ended]:
         """Submit; returns the runs that are given up, since the scheduler refuses them."""
-        due, ended = self._with_nodes(self.due())
+        due, ended = self.due(), list[Ended]()
         by_name = {job.run.job_name: job for job in due}
         alone = {name for name, job in by_name.items() if job.alone or self._alone}
         refused = 0
@@ -76,19 +75,6 @@ class Submission:
             if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
                 break
         return ended
-
-    def _with_nodes(self, due: list[ClusterJob]) -> tuple[list[ClusterJob], list[Ended]]:
-        """The jobs whose nodes can be had; those of `each` end where one cannot: none waits for it."""
-        of_each = [job for job in due if shares_steps(job.run, self._cluster.scheduler)]
-        lost: dict[str, list[str]] = {}
-        for of_group in grouped(of_each, lambda job: states_file(job.run)).values():
-            lost |= self._cluster.lost_nodes(of_group)
-        ended = [
-            Ended(job.run, None, f"{ABSENT}: {'; '.join(why)}")
-            for job in of_each
-            if (why := lost.get(job.run.job_name))
-        ]
-        return [job for job in due if not lost.get(job.run.job_name)], ended
 
     def _longest(self, batch: Batch) -> int | None:
         """How many minutes the queue gives a job of rounds, which may be cut: the next one goes on."""

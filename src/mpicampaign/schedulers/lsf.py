@@ -168,9 +168,16 @@ class Lsf(BatchScheduler):
         return ["bhosts", "-w", *hosts]
 
     def read_states(self, text: str) -> dict[str, NodeState]:
-        """Page "bhosts": HOST_NAME and STATUS come first."""
+        """Page "bhosts": HOST_NAME STATUS JL/U MAX NJOBS come first; NJOBS: slots that jobs have there."""
         rows = (line.split() for line in text.splitlines())
-        return self.listed_states("\n".join(f"{row[0]}|{row[1]}|" for row in rows if len(row) > 1))
+        return {
+            row[0]: NodeState(self.usable(row[1]), row[1], f"{row[4]} slots in use" if row[4] != "0" else "")
+            for row in rows
+            if len(row) > 4 and row[1] != "STATUS"
+        }
+
+    def in_use(self, state: NodeState) -> bool:
+        return (state.native_state, state.reason) != ("ok", "")
 
     def usable(self, native_state: str) -> bool:
         return native_state in _IN_USE

@@ -68,6 +68,10 @@ class Scheduler(ABC):
         """Whether a node in this state gets jobs now."""
         return False
 
+    def in_use(self, state: NodeState) -> bool:
+        """Whether jobs have a part of a usable node."""
+        return False
+
     def listed_states(self, text: str) -> dict[str, NodeState]:
         """Of ``NODE|STATE|REASON``, a line or more for each node; no header, and no other line."""
         fields = (line.split("|", 2) for line in text.splitlines())

@@ -12,7 +12,7 @@ from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers import listings
-from mpicampaign.schedulers.listings import JobState, Node, NodeClass, Queue, QueuedJob
+from mpicampaign.schedulers.listings import JobState, Node, NodeClass, NodeState, Queue, QueuedJob
 from mpicampaign.schedulers.scheduler import BatchScheduler
 
 # Of a host group, in the order of job scripts.
@@ -175,6 +175,10 @@ class Slurm(BatchScheduler):
 
     def usable(self, native_state: str) -> bool:
         return _OUT_OF_USE.search(native_state) is None
+
+    def in_use(self, state: NodeState) -> bool:
+        """Not while a job completes, nor where one is planned: another may fit before it."""
+        return re.match("alloc|mix", state.native_state, re.I) is not None
 
     def longest_query(self, queue: str) -> list[str]:
         return ["sinfo", "--noheader", *([f"--partition={queue}"] if queue else []), "--format=%P|%l"]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Generic
 
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
-from mpicampaign.campaign.each import GroupMember, hosts_of, screen
+from mpicampaign.base.waves import ROUNDS, WaveScreen
+from mpicampaign.campaign.each import SCREEN, GroupMember, hosts_of, screen
 from mpicampaign.schemes.unit import C, CaseDue, Due, RepeatUnit, Results
 
 if TYPE_CHECKING:
@@ -40,22 +44,33 @@ def _on_hosts(
     ``earlier``: how many repeats were left to earlier rounds.
     """
     rounds = screen(hosts, each.unit, unit.campaign.seed)
-    due: Mapping[int, Collection[str]] = {n: [member.name for member in rounds[n]] for n in rounds}
+    first = {number: [member.name for member in rounds[number]] for number in rounds}
+    waves = _waves(first, results.waves(benchmarks[0].case), earlier)
     on = [_OnMembers(candidate) for candidate in benchmarks]
-    if available := [members.__getitem__ for members in on if members.candidate.is_made_here]:
-        due = results.rounds(each, due, available, earlier)
-    rounds_of: dict[str, list[int]] = {}
-    for number, name in ((n, name) for n in sorted(due) for name in due[n]):
-        rounds_of.setdefault(name, []).append(number)
+    available = [members.__getitem__ for members in on if members.candidate.is_made_here]
+    due = (results.rounds if available else partial(Results.rounds, results))(each, waves, available)
+    runs = grouped((run for wave in waves for run in wave.numbered(due)), itemgetter(0))
     for members in on:
-        for name, numbers in rounds_of.items():
+        for name, of_member in runs.items():
             member = members[name]
             repeats = tuple(
-                RunEntry(repeat, member.identities[repeat], further=number > len(rounds), round=number)
-                for repeat, number in enumerate(numbers, start=earlier + 1)
+                RunEntry(
+                    repeat, member.identities[repeat], further=number % ROUNDS > len(rounds), round=number
+                )
+                for _, number, repeat in of_member
             )
             stopped = _stopped(member, results, unit.entry.time_limit)
             yield CaseDue(member, repeats, closes=stopped, whole=members.candidate.case)
+
+
+def _waves(
+    first: Mapping[int, Collection[str]], further: Sequence[Mapping[str, int]], earlier: int
+) -> list[WaveScreen]:
+    waves = [WaveScreen(first, {name: earlier for names in first.values() for name in names})]
+    for number, before in enumerate(further, start=1):
+        numbers = range(number * ROUNDS + 1, number * ROUNDS + SCREEN + 1)
+        waves.append(WaveScreen(dict.fromkeys(numbers, tuple(before)), before))
+    return waves
 
 
 def _stopped(member: C, results: Results, time_limit: int) -> Callable[[int], bool]:

@@ -15,6 +15,7 @@ from mpicampaign.schemes.block import Made
 if TYPE_CHECKING:
     from mpicampaign.base.planned_looks import Decided, Stage
     from mpicampaign.base.records import Case
+    from mpicampaign.base.waves import WaveScreen
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import GroupMember
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, MatrixEntry
@@ -117,16 +118,16 @@ class Results(Protocol):
     def rounds(
         self,
         each: Each,
-        screen: Mapping[int, Collection[str]],
+        waves: Sequence[WaveScreen],
         benchmarks: Sequence[CaseOnMembers],
-        earlier: int,
         /,
     ) -> Mapping[int, Collection[str]]:
-        """The members in each round that is due so far.
+        """The members in each round that is due so far; ``benchmarks``: the case of each on a member."""
+        return {number: members for wave in waves for number, members in wave.rounds.items()}
 
-        ``benchmarks``: the case of each on a member; ``earlier``: how many repeats come before the first.
-        """
-        return screen
+    def waves(self, case: Case, /) -> Sequence[Mapping[str, int]]:
+        """The nodes of further waves, with the repeats that each has had before."""
+        return ()
 
     def decided(self, candidates: Sequence[RepeatedCase], ranked: bool, /) -> Decided:
         """What the looks so far say of candidates that are repeated until it is decided."""

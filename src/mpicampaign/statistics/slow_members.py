@@ -96,7 +96,12 @@ if TYPE_CHECKING:
     Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
 
 
-def search(rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float = LEVEL) -> Search:
+def search(
+    rounds: Sequence[Round],
+    tolerance: float = TOLERANCE,
+    level: float = LEVEL,
+    judged: Collection[str] | None = None,
+) -> Search:
     """What the rounds say so far.
 
     Parameters
@@ -104,6 +109,7 @@ def search(rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float =
     rounds : numbered from 1; the first `SCREEN` numbers are those of all members
     tolerance : members that are slower by no more than this are not slow
     level : the chance that any member is named wrongly
+    judged : members that may be suspects; ``None``: all
     """
     screen = [stretch for stretch in rounds if stretch.number <= SCREEN]
     members, effects = _effects(screen)
@@ -112,11 +118,13 @@ def search(rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float =
     spread = spread_of(stretch.costs.values() for stretch in first)
     if spread is None or len({stretch.number for stretch in screen}) < SCREEN:
         return Search()
+    may_be = members if judged is None else judged
     if few:
-        limits = Limits(tolerance, spread, level, len(members), beside=len(members))
-        return confirmed(rounds, members, partial(everyone, members), 1, limits)
+        suspects = [member for member in members if member in may_be]
+        limits = Limits(tolerance, spread, level, len(suspects), beside=len(members))
+        return confirmed(rounds, suspects, partial(everyone, members), 1, limits)
     far = effects > math.log1p(SUSPECT * tolerance)
-    suspects = [member for member, is_far in zip(members, far, strict=True) if is_far]
+    suspects = [member for member, is_far in zip(members, far, strict=True) if is_far and member in may_be]
     limits = Limits(tolerance, spread, level, len(suspects))
     return confirmed(rounds, suspects, partial(_draw, members), SCREEN + 1, limits)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import EACH_NODES, OK, Record
 from mpicampaign.base.text import listed, visible
+from mpicampaign.base.waves import BUSY, not_judged_text
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import percent, probability
@@ -216,7 +217,8 @@ def _smallest(machine: Machine) -> Iterator[str]:
         few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
         what = "node or link" if _links_are_judged(machine) else "node"
-        yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
+        judged = " of those judged" if machine.absent else ""
+        yield f"The chance that any {what}{judged} is wrongly named is at most {100 * LEVEL:g} %."
     if still := len(_open(machine)):
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
 
@@ -283,7 +285,10 @@ def _disturbed(machine: Machine) -> Iterator[str]:
 
 def _absent(machine: Machine) -> Iterator[str]:
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
-        reasons = grouped(nodes.items(), lambda node_reason: node_reason[1])
+        if busy := [why for why in nodes.values() if why.startswith(BUSY)]:
+            yield f"{not_judged_text(busy)}."
+        others = [(node, why) for node, why in nodes.items() if not why.startswith(BUSY)]
+        reasons = grouped(others, lambda node_reason: node_reason[1])
         reasons_text = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
         if reasons_text:
             yield f"{what}: {'; '.join(first_few(reasons_text, _NAMED, 'reasons'))}."
