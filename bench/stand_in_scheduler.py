@@ -147,8 +147,8 @@ def _jobs() -> list[tuple[str, str, str]]:
 
 
 def sinfo(nodes: str, form: str) -> None:
-    """All nodes are at work."""
-    shown = {"%N %t": "{} alloc", "%N|%T|%E": "{}|allocated|none"}[form]
+    """All nodes are free."""
+    shown = {"%N %t": "{} idle", "%N|%T|%E": "{}|idle|none"}[form]
     print("\n".join(map(shown.format, expand(nodes))))
 
 

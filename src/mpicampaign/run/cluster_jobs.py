@@ -23,7 +23,7 @@ from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
 from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
 from mpicampaign.run.submission import Submission
-from mpicampaign.run.waves import not_to_be_had, states_now
+from mpicampaign.run.waves import lost_nodes
 from mpicampaign.schedulers.listings import (
     CANCELLED,
     DONE,
@@ -204,27 +204,23 @@ class ClusterJobs:
 
         Only those that waited for it at the last look, too: else it may be their own that has just begun.
         """
-        of_each = [job for job in self._jobs.values() if job.run.each and listing.get(job.run.job_name)]
-        states = {job.run.job_name: foremost(listing[job.run.job_name]) for job in of_each}
-        own = {
-            host
-            for job in of_each
-            if states[job.run.job_name].state == RUNNING
-            for host in job.run.job.group.hosts
-        }
-        queued = [job for job in of_each if states[job.run.job_name].state == QUEUED]
+        of_each = [
+            (foremost(listed), job)
+            for job in self._jobs.values()
+            if job.run.each and (listed := listing.get(job.run.job_name))
+        ]
+        own = {host for found, job in of_each if found.state == RUNNING for host in job.run.job.group.hosts}
+        queued = [(found, job) for found, job in of_each if found.state == QUEUED]
+        before, self._waiting = self._waiting, set()
         ended: list[Ended] = []
-        waiting, self._waiting = self._waiting, set()
-        for number, jobs in grouped(queued, lambda job: states[job.run.job_name].id).items():
-            nodes = states_now(self._scheduler, self.cluster.run, [job.run for job in jobs])
-            lost: dict[str, str] = {}
-            for job in jobs:
-                lost |= not_to_be_had(job.run, self._scheduler, nodes, own)
-            self._waiting |= {number} if lost else set()
-            if number in waiting and lost and self.cluster.cancelled(jobs[0], states[jobs[0].run.job_name]):
-                why = "; ".join(f"{host} is {state}" for host, state in lost.items())
-                self._say(f"job {number} {GIVEN_UP} that it cannot have ({why}): cancelled")
-                ended += [Ended(job.run, None, GIVEN_UP) for job in jobs]
+        for number, waiting in grouped(queued, lambda found_job: found_job[0].id).items():
+            runs = [job.run for _, job in waiting]
+            if lost := lost_nodes(self._scheduler, runs, own):
+                self._waiting.add(number)
+                if number in before and self.cluster.cancelled(waiting[0][1], waiting[0][0]):
+                    why = "; ".join(f"{host} is {state}" for host, state in lost.items())
+                    self._say(f"job {number} {GIVEN_UP} that it cannot have ({why}): cancelled")
+                    ended += [Ended(run, None, GIVEN_UP) for run in runs]
         return ended
 
     def _left(self, job: ClusterJob, why: str) -> Ended | None:

@@ -93,7 +93,7 @@ class Loop:
         self._lost_blocks: set[tuple[str, ...]] = set()
         self._messages: set[str] = set()  # that are said once
         self._reported = Reported(prepared.folder)
-        self._late = LateNodes(prepared, self._progress.say)
+        self._late = LateNodes(prepared, self._say_once)
         self._busyness = Busyness()
         self._neighbours = deque[str](maxlen=LAST)  # what took the CPU, as disturbed runs name it
         self._left_out: list[Run] = []  # runs on this machine, as long as it is busy

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import short
@@ -30,41 +29,33 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
 
 
-def states_now(
-    scheduler: BatchScheduler, call: Callable[..., CommandResult], runs: Sequence[Run]
-) -> dict[str, NodeState]:
-    """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
-    folder, group, file = runs[0].campaign_folder, whole_group(runs[0]), states_file(runs[0])
-    hosts = dict.fromkeys(
-        [*(host for run in runs for host in run.job.group.hosts), *node_states(folder, group)]
-    )
-    answer = call(scheduler.state_query(list(hosts)))
-    states = scheduler.read_states(answer.out) if answer.status == 0 else {}
-    if not states:
-        return {}
-    known = {short(host): state for host, state in states.items()}  # LSF prints full names
+def lost_nodes(
+    scheduler: BatchScheduler, runs: Sequence[Run], own: Collection[str]
+) -> dict[str, NodeState] | None:
+    """The nodes of runs that are down or, but for ``own``, in use, if the runs do not wait for these.
+
+    The states of all nodes are kept for the analysis. None where the scheduler does not say.
+    """
+    hosts = dict.fromkeys(host for run in runs for host in run.job.group.hosts)
+    asked = [*hosts, *(node_states(runs[0].campaign_folder, whole_group(runs[0])).keys() - hosts)]
+    answer = caller(scheduler)(scheduler.state_query(asked))
+    told = scheduler.read_states(answer.out) if answer.status == 0 else {}
+    if not told:
+        return None
+    known = {short(host): state for host, state in told.items()}  # LSF prints full names
     unknown = NodeState(False, "unknown to the scheduler")
-    states = {host: known.get(short(host), unknown) for host in hosts}
-    file.parent.mkdir(exist_ok=True)
+    states = {host: known.get(short(host), unknown) for host in asked}
     lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
-    write_whole(file, "".join(lines))
-    return states
+    states_file(runs[0]).parent.mkdir(exist_ok=True)
+    write_whole(states_file(runs[0]), "".join(lines))
+    if runs[0].each and runs[0].each.takes_idle:
+        in_use = {host for host in hosts if host not in own and scheduler.in_use(states[host])}
+        return {host: states[host] for host in hosts if host in in_use or not states[host].usable}
+    return {host: states[host] for host in hosts if not states[host].usable}
 
 
-def not_to_be_had(
-    run: Run, scheduler: BatchScheduler, states: dict[str, NodeState], own: Collection[str]
-) -> dict[str, str]:
-    """Nodes of a run that are down, or used by others, with their states; ``own``: used by the campaign."""
-    known = {host: states[host] for host in run.job.group.hosts if host in states}
-    return {
-        host: str(state)
-        for host, state in known.items()
-        if not state.usable or (_takes_idle(run) and host not in own and scheduler.in_use(state))
-    }
-
-
-def _takes_idle(run: Run) -> bool:
-    return run.each is not None and run.each.takes_idle
+def _by_key(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    return grouped((run for run in runs if run.each), lambda run: waves_key(run.case))
 
 
 class LateNodes:
@@ -72,48 +63,48 @@ class LateNodes:
 
     def __init__(self, prepared: Prepared, say: Callable[[str], None]) -> None:
         self._folder, self._limit = prepared.folder, prepared.campaign.time_when_busy
-        self._say, self._began, self._said = say, time.monotonic(), set[str]()
+        self._say, self._began = say, time.monotonic()
         self._hosts = {run.job_name: run.job.group.hosts for run in prepared.runs if run.each}
 
     def without(self, runs: Sequence[Run]) -> list[Run]:
-        """The runs whose nodes can be had. Nodes that are measured by themselves are late then."""
+        """The runs whose nodes can be had; nodes that rounds do not wait for are late then."""
         self._hosts |= {run.job_name: run.job.group.hosts for run in runs if run.each}
-        waves, missing = read_waves(self._folder), set[str]()
-        of_each = [run for run in runs if run.each]
-        for key, several in grouped(of_each, lambda run: waves_key(run.case)).items():
+        dropped = set[str]()
+        for key, several in _by_key(runs).items():
+            waves = read_waves(self._folder)
             known = waves.get(key, Waves())
             in_time = [run for run in several if known.late.keys().isdisjoint(run.job.group.hosts)]
-            late = {**known.late, **(self._late(in_time) or {} if in_time else {})}
-            missing |= {run.job_name for run in several if not late.keys().isdisjoint(run.job.group.hosts)}
-            if late != known.late and _takes_idle(several[0]):
-                keep_waves(self._folder, waves := waves | {key: known._replace(late=late)})
-        return [run for run in runs if run.job_name not in missing]
+            late = {**known.late, **((self._late(in_time) if in_time else {}) or {})}
+            dropped |= {run.job_name for run in several if not late.keys().isdisjoint(run.job.group.hosts)}
+            if late != known.late and several[0].each and several[0].each.takes_idle:
+                keep_waves(self._folder, {**waves, key: known._replace(late=late)})
+        return [run for run in runs if run.job_name not in dropped]
 
     def take(self, prepared: Prepared) -> bool:
         """Wait until late nodes are free, and put them into a further wave; False if none come."""
         waves = read_waves(self._folder)
-        idle = grouped(filter(_takes_idle, prepared.selected), lambda run: waves_key(run.case))
-        groups = {key: runs for key, runs in idle.items() if key in waves}
+        groups = {key: runs for key, runs in _by_key(prepared.selected).items() if key in waves}
         left_open = open_nodes(collect_all(self._folder)) if groups else {}
         busy: list[str] = []
         while groups:
             for key, runs in groups.items():
-                if (late_now := self._late(runs)) is None:
+                late_now, (late, further) = self._late(runs), waves[key]
+                if late_now is None:
                     continue
-                late, further = waves[key]
                 wanted = late.keys() & left_open.get(key, ())
                 if wave := _wave(prepared, runs, wanted - late_now.keys(), {*late, *late_now}, len(further)):
                     late = {node: until for node, until in late.items() if node not in wave}
-                    keep_waves(self._folder, waves | {key: Waves(late, (*further, wave))})
+                    keep_waves(self._folder, {**waves, key: Waves(late, (*further, wave))})
                     return True
-                waves[key] = Waves(
-                    {node: late_now.get(node, "") if node in wanted else "" for node in late}, further
-                )
+                late = {node: late_now.get(node, "") if node in wanted else "" for node in late}
+                waves[key] = Waves(late, further)
             keep_waves(self._folder, waves)
+            waited, was_busy = time.monotonic() - self._began, bool(busy)
             busy = [f"{BUSY} {until}" for key in groups for until in waves[key].late.values() if until]
-            if not busy or 0 < self._limit < time.monotonic() - self._began:
+            if not busy or 0 < self._limit < waited:
                 break
-            self._say_once(f"{counted(len(busy), 'node')} busy: measured when they are free")
+            if not was_busy:
+                self._say(f"{counted(len(busy), 'node')} busy: judged when they are free")
             time.sleep(LONGEST_WAIT)
         if busy:
             self._say(f"{not_judged_text(busy)}; the same command measures them")
@@ -121,24 +112,17 @@ class LateNodes:
 
     def _late(self, runs: Sequence[Run]) -> dict[str, str] | None:
         """Nodes that cannot be had: until when others used them, or empty; None where it is unknown."""
-        scheduler = batch_scheduler(runs[0].job.system.scheduler)
-        if scheduler is None:
+        if (scheduler := batch_scheduler(runs[0].job.system.scheduler)) is None:
             return None
         jobs, problem = Query(scheduler, campaign_folder=self._folder).jobs()  # first: they may end meanwhile
-        if problem or not (states := states_now(scheduler, caller(scheduler), runs)):
-            return None
         own = {host for job in jobs if job.state == RUNNING for host in self._hosts.get(job.name, ())}
-        lost = {host: why for run in runs for host, why in not_to_be_had(run, scheduler, states, own).items()}
-        for host, why in lost.items():
-            if not states[host].usable:
-                self._say_once(f"not measured: {host} is {why}")
+        if problem or (lost := lost_nodes(scheduler, runs, own)) is None:
+            return None
+        for host, state in lost.items():
+            if not state.usable:
+                self._say(f"not measured: {host} is {state}")
         now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-        return {host: now if states[host].usable else "" for host in lost}
-
-    def _say_once(self, text: str) -> None:
-        if text not in self._said:
-            self._say(text)
-        self._said.add(text)
+        return {host: now if state.usable else "" for host, state in lost.items()}
 
 
 def _wave(
@@ -149,11 +133,8 @@ def _wave(
     free = [node for node in of_nodes if node not in others]
     chance = random.Random(f"{prepared.campaign.seed} {number}")
     controls = chance.sample(free, min(len(free), max(CONTROLS + 1 - len(late), 0)))
-    nodes = [*sorted(late), *controls]
-    each = runs[0].each
-    if not late or not each or len(nodes) < each.fewest:
-        return {}
-    return {node: _repeats(of_nodes[node]) for node in nodes}
+    enough = late and runs[0].each and len(late) + len(controls) >= runs[0].each.fewest
+    return {node: _repeats(of_nodes[node]) for node in (*sorted(late), *controls)} if enough else {}
 
 
 def _repeats(runs: Sequence[Run]) -> int:

@@ -16,15 +16,18 @@ How often it errs, and what it finds, was simulated: ``bench/slow_nodes.py``.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import ChainMap, Counter, defaultdict
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from statistics import NormalDist, fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.waves import ROUNDS
 from mpicampaign.statistics.against_controls import Drawn, Round, SuspectEvidence
 from mpicampaign.statistics.comparisons import LEVEL, holm
 
@@ -90,6 +93,18 @@ class Search(NamedTuple):
     looks: int = 0
     confirm: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
+    @property
+    def not_decided(self) -> set[str]:
+        """Those of whom more rounds would tell more."""
+        return {*self.open, *(suspect.member for suspect in self.undecided)}
+
+    def without(self, members: Collection[str]) -> Search:
+        """Those of whom it is not decided are left to a later wave, which has them."""
+        undecided = tuple(suspect for suspect in self.undecided if suspect.member not in members)
+        return self._replace(
+            open=tuple(node for node in self.open if node not in members), undecided=undecided
+        )
+
 
 if TYPE_CHECKING:
     # A stage: who is in which round, of open suspects, from a number on, so that each has so many rounds.
@@ -127,6 +142,36 @@ def search(
     suspects = [member for member, is_far in zip(members, far, strict=True) if is_far and member in may_be]
     limits = Limits(tolerance, spread, level, len(suspects))
     return confirmed(rounds, suspects, partial(_draw, members), SCREEN + 1, limits)
+
+
+def search_waves(
+    rounds: Iterable[Round], of_all: int, tolerance: float = TOLERANCE, level: float = LEVEL
+) -> Search:
+    """What the rounds of several waves say: of members that are measured side by side, as they are free.
+
+    Each judges who was not judged before, with the part of the error that so many members of all have; others
+    are controls.
+    """
+    waves: list[Search] = []
+    seen = Counter[str]()
+    for wave, stretches in grouped(rounds, lambda measured: measured.number // ROUNDS).items():
+        own = [measured._replace(number=measured.number - wave * ROUNDS) for measured in stretches]
+        open_still = {member for found in waves for member in found.not_decided}
+        made = Counter(member for measured in own for member in measured.costs)
+        judged = {member for member in made if seen[member] < SCREEN or member in open_still}
+        found = search(own, tolerance, level * max(len(judged), 1) / of_all, judged)
+        confirm = {number + wave * ROUNDS: members for number, members in found.confirm.items()}
+        waves = [*(earlier.without(judged) for earlier in waves), found._replace(confirm=confirm)]
+        seen += made
+    return _joined(waves) if waves else Search()
+
+
+def _joined(waves: Sequence[Search]) -> Search:
+    lists = ("suspects", "open", "named", "undecided", "dependent")
+    joined = {name: tuple(chain(*(getattr(found, name) for found in waves))) for name in lists}
+    smallest = max((found.smallest for found in waves if found.smallest), default=None)
+    looks, confirm = max(found.looks for found in waves), ChainMap(*(dict(found.confirm) for found in waves))
+    return Search(**joined, smallest=smallest, looks=looks, confirm=confirm)
 
 
 def everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -> dict[int, Drawn]:

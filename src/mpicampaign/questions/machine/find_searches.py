@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import ChainMap
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from statistics import median  # of infinite values, too
 from typing import NamedTuple
 
@@ -47,7 +46,7 @@ from mpicampaign.compare.timed_runs import seconds
 from mpicampaign.statistics.against_controls import Round
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
-from mpicampaign.statistics.slow_members import SCREEN, Search, search
+from mpicampaign.statistics.slow_members import SCREEN, Search, search_waves
 from mpicampaign.suites import is_baseline
 
 Best = Callable[..., float]
@@ -309,68 +308,26 @@ def _search(
         if stretch_costs
     ]
     if subject.unit == NODE:
-        outcome = LinkSearch(_of_waves(runs, rounds, tolerance, level))
+        of_all = len({*map(member_of, runs)})
+        outcome = LinkSearch(
+            search_waves([Round(*numbered) for numbered in rounds], of_all, tolerance, level)
+        )
     else:
         outcome = _of_pairs(runs, rounds, tolerance, level, turns)
     parts = tuple(stretches), tuple(costs), outcome
     return MachineSearch(subject, measured.label, measured.ranks, measured.metric, tolerance, level, *parts)
 
 
-def _of_waves(
-    runs: Sequence[Record], rounds: Sequence[tuple[int, Mapping[str, float]]], tolerance: float, level: float
-) -> Search:
-    """Each wave judges, by its own rounds, who was not judged before, with their part of the error.
-
-    Its other members are controls.
-    """
-    made = _rounds_made(runs)
-    of_all, seen = len({*map(member_of, runs)}), set[str]()
-    waves: list[Search] = []
-    for wave, in_wave in grouped(rounds, lambda numbered: numbered[0] // ROUNDS).items():
-        still_open = {node for found in waves for node in _not_decided(found)}
-        members = {node for node, rounds in made.items() if any(n // ROUNDS == wave for n in rounds)}
-        judged = {node for node in members if node not in seen or node in still_open}
-        seen |= {node for node in members if len(made[node]) >= SCREEN}
-        own = [Round(number - wave * ROUNDS, costs) for number, costs in in_wave]
-        found = search(own, tolerance, level * max(len(judged), 1) / of_all, judged)
-        confirm = {number + wave * ROUNDS: who for number, who in found.confirm.items()}
-        waves = [_without(earlier, judged) for earlier in waves] + [found._replace(confirm=confirm)]
-    return _joined(waves) if waves else Search()
-
-
-def _rounds_made(runs: Iterable[Record]) -> dict[str, set[int]]:
-    by_member = grouped(filter(_is_made, runs), member_of)
-    return {member: {int(run.metadata[ROUND]) for run in alike} for member, alike in by_member.items()}
-
-
 def open_nodes(records: Iterable[Record]) -> dict[str, set[str]]:
     """Nodes on which nothing is decided, by `waves_key`: not measured in two rounds, or suspects still."""
-    by_key = grouped(filter(is_of_machine, records), lambda run: waves_key(run.case))
     left_open = {}
-    for key, runs in by_key.items():
-        screened = {node for node, rounds in _rounds_made(runs).items() if len(rounds) >= SCREEN}
-        suspects = {node for found in searches_of(runs) for node in _not_decided(found.nodes)}
-        left_open[key] = {*map(member_of, runs)} - screened | suspects
+    for key, runs in grouped(filter(is_of_machine, records), lambda run: waves_key(run.case)).items():
+        made = Counter(
+            node for node, _ in {(member_of(run), run.metadata[ROUND]) for run in runs if _is_made(run)}
+        )
+        suspects = {node for found in searches_of(runs) for node in found.nodes.not_decided}
+        left_open[key] = suspects | {node for node in map(member_of, runs) if made[node] < SCREEN}
     return left_open
-
-
-def _not_decided(found: Search) -> set[str]:
-    return {*found.open, *(suspect.member for suspect in found.undecided)}
-
-
-def _without(found: Search, judged: Collection[str]) -> Search:
-    """Without those whom a later wave judges."""
-    undecided = tuple(suspect for suspect in found.undecided if suspect.member not in judged)
-    return found._replace(open=tuple(node for node in found.open if node not in judged), undecided=undecided)
-
-
-def _joined(waves: Sequence[Search]) -> Search:
-    """What all waves say."""
-    lists = ("suspects", "open", "named", "undecided", "dependent")
-    joined = {name: tuple(chain(*(getattr(found, name) for found in waves))) for name in lists}
-    smallest = max((found.smallest for found in waves if found.smallest), default=None)
-    looks, confirm = max(found.looks for found in waves), ChainMap(*(dict(found.confirm) for found in waves))
-    return Search(**joined, smallest=smallest, looks=looks, confirm=confirm)
 
 
 class _Turns(NamedTuple):
