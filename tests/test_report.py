@@ -22,7 +22,7 @@ from conftest import ProjectCopy, completed, copy_project, succeeded
 from markupsafe import Markup
 from test_importing import chosen
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import CONTRADICTED, Case, Record
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
@@ -105,6 +105,27 @@ def test_figures_that_would_make_the_report_too_large_are_linked(
     text = written(tmp_path, make.campaign(), figures)
     assert '<a href="large.svg">large</a>' in text and "1 of 3 figures are shown" in text
     assert text.count('<svg id="large') == 0 and text.count('<svg id="small') == 1
+
+
+def test_a_page_of_many_runs_lists_those_in_doubt_and_says_where_all_are(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    runs = [
+        run
+        for group in "ab"
+        for run in make.runs(make.case(group=group), [2e-6 + n * 1e-9 for n in range(500)])
+    ]
+    every = Page(written(tmp_path, runs))
+    assert not (tmp_path / "tables/runs.csv").exists()
+    assert sum("-r" in name for name in every.ids) == 1000
+    bad = replace(runs[-1], repeat=501, verdict=CONTRADICTED, verdict_reasons=("rank 0 ran elsewhere",))
+    page = Page(written(tmp_path, [*runs, bad]))
+    assert [name for name in page.ids if "-r" in name] == ["case-s-b-SHM-PingPong-r501"]
+    assert "1000 of these runs are only in" in page.text
+    assert {link.removeprefix("#") for link in page.links if "-r" in link} <= {*page.ids}
+    lines = (tmp_path / "tables/runs.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 1001
+    assert ",500,ok," in lines[500]
+    assert lines[500].endswith(",2.499e-06,1000000000")
 
 
 def figure_of(folder: Path, name: str, size: int) -> Figure:

@@ -6,7 +6,7 @@ What is missing is ``None``, never 0. All texts are of one printable line.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from mpicampaign.base import records
 from mpicampaign.base.records import OK, UNVERIFIED, Case, Record, Series
@@ -103,6 +103,26 @@ def _values(comparison: Comparison, view: View) -> Iterator[_Line]:
         of_run = _run(run, comparison.states) | {"counts": run.sound}
         lines = [line | {"series": one.label} for one in run.series for line in _printed(run.suite, one)]
         yield from (of_run | line for line in lines or [{}])
+
+
+def runs_grid(comparison: Comparison, runs: Sequence[Record]) -> Grid:
+    """A line for each run, with its values of the metrics that are ranked."""
+    of_case: dict[Case, dict[str, Mapping[int, float]]] = {}
+    for table in comparison.tables:
+        for row in table.rows:
+            named = {
+                f"{row.label}: {cell.metric.name} ({cell.metric.dimension.si_unit})": cell
+                for cell in row.cells
+                if cell.metric.headline
+            }
+            of_case.setdefault(row.case, {}).update({name: cell.by_repeat for name, cell in named.items()})
+    names = list(dict.fromkeys(name for values in of_case.values() for name in values))
+    lines = []
+    for run in runs:
+        values = of_case.get(run.case, {})
+        found = (values.get(name, {}).get(run.repeat) for name in names)
+        lines.append(tuple(map(_plain, (*_run(run, comparison.states).values(), *found))))
+    return Grid("runs", 0, (*_run(runs[0], comparison.states), *names), tuple(lines))
 
 
 def _of_row(run: Record, row: Row) -> Series | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import Dimension
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CONTRADICTED, NOT_AVAILABLE, OK, Case, Record
+from mpicampaign.base.records import CONTRADICTED, NOT_AVAILABLE, OK, UNVERIFIED, Case, Record
 from mpicampaign.base.text import counted, in_ranks, repeats_text, visible
 from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE, Note
 from mpicampaign.compare.metrics import Metric
@@ -35,7 +35,16 @@ from mpicampaign.show.document import (
     Span,
     titled,
 )
-from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are, state_of
+from mpicampaign.show.runs import (
+    RUNS_FILE,
+    are_many,
+    explained,
+    is_offered,
+    not_available,
+    offered,
+    runs_are,
+    state_of,
+)
 from mpicampaign.show.sentences import absence, kind_name, note_text, reason
 from mpicampaign.show.view import probability
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
@@ -46,6 +55,11 @@ if TYPE_CHECKING:
 
 NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
 _FEW = 6  # metrics of a table, all of which are shown
+_SHARED, _LEAST = 500, 3  # lines of runs on the page of many, of all cases and of each
+_ONLY_THERE = (
+    ", which has a line for each run. Of a case with more than {0} runs, the first {0} that are left out or "
+    "in doubt are here, and those to which notes lead."
+)
 
 
 def state(kind: str) -> Span:
@@ -245,18 +259,38 @@ def runs_section(source: ReportSource) -> Section:
     """All runs but those of placements that are not available, those of each case folded."""
     pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
     rows = grouped(pairs, lambda pair: pair[1].case)
-    made = (record for record in source.records if record.status != NOT_AVAILABLE)
+    made = [record for record in source.records if record.status != NOT_AVAILABLE]
     cases = grouped(made, lambda record: record.case)
-    folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
-    title = f"{sum(map(len, cases.values()))} runs of {len(folds)} cases, with their files"
-    return titled("runs", "Runs", Fold(title, tuple(folds)))
+    most = max(_LEAST, _SHARED // len(cases)) if are_many(source.records) else len(made)
+    shown = {case: _shown(records, rows.get(case, []), most) for case, records in cases.items()}
+    hidden = len(made) - sum(map(len, shown.values()))
+    where = Paragraph(
+        (f"{hidden} of these runs are only in ", Span(RUNS_FILE, link=RUNS_FILE), _ONLY_THERE.format(most))
+    )
+    folds = [_case(source, case, records, shown[case], rows.get(case, [])) for case, records in cases.items()]
+    title = f"{len(made)} runs of {len(folds)} cases, with their files"
+    return titled("runs", "Runs", Fold(title, (*([where] if hidden else []), *folds)))
 
 
-def _case(source: ReportSource, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
+def _shown(records: list[Record], rows: list[tuple[Table, Row]], most: int) -> list[Record]:
+    """All runs of a case where they are few; else the first few of those left out or in doubt."""
+    if len(records) <= most:
+        return records
+    linked = {note.repeats[0] for _, row in rows for note in row.notes if note.repeats}
+    doubtful = [run for run in records if not run.counts or run.verdict in (None, UNVERIFIED)]
+    first = {run.repeat for run in doubtful[:most]} | linked
+    return [run for run in records if run.repeat in first]
+
+
+def _case(
+    source: ReportSource,
+    case: Case,
+    records: list[Record],
+    shown: list[Record],
+    rows: list[tuple[Table, Row]],
+) -> Fold:
     found, anchor = _headline_cells(rows), source.anchors[case]
-    facts = [_facts(record) for record in records]
-    first, *others = [known for known in facts if known] or [[]]
-    shared = [fact for fact in first if others and all(fact in of_run for of_run in others)]
+    shared = _shared_facts(records)
     values = [(cell.metric.dimension, cell.by_repeat) for _, cell in found]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
@@ -264,15 +298,14 @@ def _case(source: ReportSource, case: Case, records: list[Record], rows: list[tu
         6,
         ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
         tuple(
-            _run_line(source, record, values, _own_facts(record, known, shared))
-            for record, known in zip(records, facts, strict=True)
+            _run_line(source, record, values, _own_facts(record, _facts(record), shared)) for record in shown
         ),
         remarks=2,
         role="runs",
         si_units={6 + index: cell.metric.dimension.si_unit for index, (_, cell) in enumerate(found)},
         label=f"Runs of {case}",
         anchor=anchor,
-        on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in records),
+        on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in shown),
     )
     enough = [
         Paragraph(f"{name}: {precision_text(precision(cell.values))}", "legend") for name, cell in found
@@ -280,8 +313,18 @@ def _case(source: ReportSource, case: Case, records: list[Record], rows: list[tu
     doubtful = any(record.verdict == CONTRADICTED for record in records)
     title = f"{len(shared)} reasons and facts that all these runs share"
     below = [Fold(title, (Items(tuple(shared)),), "shared", doubtful)] if shared else []
-    count = Span(f"{len(records)} runs", "small")
+    here = f", {len(shown)} of them here" if len(shown) < len(records) else ""
+    count = Span(f"{len(records)} runs{here}", "small")
     return Fold((Span(str(case), "heading"), " ", count), (grid, *below, *enough), "case")
+
+
+def _shared_facts(records: list[Record]) -> list[str]:
+    """What all runs say that say anything; of one alone nothing."""
+    shared, *others = [facts for record in records if (facts := _facts(record))] or [[]]
+    for facts in others:
+        known = set(facts)
+        shared = [fact for fact in shared if fact in known]
+    return shared if others else []
 
 
 def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:

@@ -20,6 +20,7 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
+from mpicampaign.report.data import runs_grid
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.summary import first_screen
 from mpicampaign.report.tables import (
@@ -55,6 +56,7 @@ from mpicampaign.show.interactive import (
 )
 from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, View, percent
+from mpicampaign.show.writers.csv import data_to_csv
 from mpicampaign.show.writers.html import element, framed, html, program
 
 if TYPE_CHECKING:
@@ -121,6 +123,10 @@ def write_report(
         programs=programs if charts else programs[:1],
     )
     write_whole(path, text.encode("utf-8", errors="replace"))
+    if runs.are_many(own):
+        write_whole(path.parent / runs.RUNS_FILE, data_to_csv(runs_grid(comparison, own)))
+    else:  # of an earlier call
+        (path.parent / runs.RUNS_FILE).unlink(missing_ok=True)
 
 
 _LONG_LIST = 3  # tables or charts, above which they are listed

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _MOST_SIZES = 7  # that are named on the axis
+_MOST_REPEATS = 300  # of a chart
 MANY_LINES = 12  # above which only the first value of each facet but the coloured one is ticked at first
 
 
@@ -80,6 +81,11 @@ class InteractiveChart:
     ticks: tuple[tuple[float, str], ...]
     note: str
     changes: tuple[float, ...] = ()
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether each repeat is drawn, if there is any: a page with more of them would be too large."""
+        return sum(len(line.curve.repeats) for line in self.lines) <= _MOST_REPEATS
 
 
 def interactive_charts(scene: Scene) -> list[InteractiveChart]:
@@ -128,6 +134,8 @@ def _chart(
     note += "".join(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
     )
+    if (repeats := sum(len(each.repeats) for each in drawn)) > _MOST_REPEATS:
+        note += f" {repeats} repeats are not drawn: mpicampaign tables --each-run has them."
     labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
     sizes = [size for size in labels if size > 0]  # labelled are powers of 2, where there are any
     ticks = size_ticks(sizes[0], sizes[-1], _MOST_SIZES) or [(float(size), labels[size]) for size in sizes]
@@ -185,7 +193,8 @@ _Marker = tuple[str, str, bool]  # its name, its colour, whether it is hollow
 def curve_chart(chart: InteractiveChart) -> Markup:
     """The boxes that choose lines, and the lines; around it, an element must have `places`."""
     several = len(chart.lines) > 1 or any(line.curve.repeats for line in chart.lines)
-    controls = element("div", Markup().join([*map(_facet, chart.facets), _shown()]), class_="controls")
+    shown = _shown(chart.has_repeats)
+    controls = element("div", Markup().join([*map(_facet, chart.facets), shown]), class_="controls")
     tip = element("output", class_="tip")
     return Markup(controls if several else "") + element("div", _plot(chart) + tip, class_="plot")
 
@@ -235,7 +244,8 @@ def _drawn_line(
         marker = (look.marker, look.colour, curve.disturbed)
         style = f"marker:url(#{markers.setdefault(marker, f'{chart.anchor}-mark-{len(markers) + 1}')})"
     median = _path(panel, chart, curve.median, curve.name, style=style)
-    repeats = (_path(panel, chart, repeat.values, _run_text(repeat)) for repeat in curve.repeats)
+    drawn = curve.repeats if chart.has_repeats else ()
+    repeats = (_path(panel, chart, repeat.values, _run_text(repeat)) for repeat in drawn)
     parts = median + element("g", Markup().join(repeats), class_="repeats")
     values = " ".join(map(str, line.values))
     dash = dashes(look.line, _LINE)
@@ -278,8 +288,8 @@ def _facet(facet: Facet) -> Markup:
     return element("fieldset", Markup().join([element("legend", facet.name), *boxes]), data_facet=True)
 
 
-def _shown() -> Markup:
-    repeats = _tick_box("each repeat", data_shows="repeats")
+def _shown(has_repeats: bool) -> Markup:
+    repeats = _tick_box("each repeat", data_shows="repeats") if has_repeats else Markup()
     status = element("span", role="status")
     return element("fieldset", element("legend", "show") + repeats + status, class_="show")
 

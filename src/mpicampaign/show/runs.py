@@ -47,8 +47,15 @@ LEFT_OUT = (
 )
 LONG = 10  # s: of such runs 6 % changed their state unseen, measured on a virtual machine
 _FIRST_NUMBER = re.compile(r"^[0-9]+(?:\.[0-9]+)?(?= )")
+RUNS_FILE = "tables/runs.csv"  # beside the page of many runs
+_ON_A_PAGE = 1000
 NAMED = 3  # placements, reasons or cliffs
 _MANY = 3  # host groups above which they are counted
+
+
+def are_many(records: Sequence[Record]) -> bool:
+    """Whether a page with all of them would be too large for mail and browsers."""
+    return len(records) > _ON_A_PAGE
 
 
 def run_counts(records: Iterable[Record]) -> dict[str, int]:

@@ -7,6 +7,7 @@ are not judged, for want of repeats or since they ran at another time, never lea
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -83,8 +84,8 @@ class Pair:
     @property
     def effect(self) -> float:
         """How far one lies on one side of the other, from 0 to 1: the size of Cliff's delta."""
-        a, b = self.better.cell.values, self.worse.cell.values
-        return abs(sum((y > x) - (y < x) for x in a for y in b)) / (len(a) * len(b))
+        a, b = self.better.cell.values, sorted(self.worse.cell.values)
+        return abs(sum(len(b) - bisect_right(b, x) - bisect_left(b, x) for x in a)) / (len(a) * len(b))
 
     @property
     def apart(self) -> bool:
