@@ -17,8 +17,7 @@ from pathlib import Path
 from common import options, title, usually
 from whole_machine import line, stage
 
-RUNS = usually(10_000, smallest=80)
-GROUPS = usually(50, smallest=2)  # host groups of the second campaign
+RUNS, GROUPS = usually((10_000, 50), smallest=(80, 2))  # host groups of the second campaign
 PAGE = 1.5  # MB
 BENCHMARKS = ("Allreduce", "Alltoall", "Bcast", "Gather", "Reduce")
 PROGRAM = "suite: imb, program: IMB-MPI1, provider: wheel, arguments: -iter 500 -time 2 -msglog 2:20"
@@ -99,11 +98,9 @@ def copy_run(real: Path, claim: Path, number: int) -> None:
     output = moved(re.sub(r"(?m)^ +\d+ +\d+ .*$", row, (real / "output.txt").read_text(encoding="utf-8")))
     [scripts] = re.findall("(?m)^claim scripts=(.+)$", claim.read_text(encoding="utf-8"))
     told = moved((real / "evidence.txt").read_text(encoding="utf-8"))
-    for key, value in {
-        "run": "/".join(claim.parts[-5:-1]),
-        "script_sha256": scripts,
-        "sha256.output.txt": hashlib.sha256(output.encode()).hexdigest(),
-    }.items():
+    facts = {"run": "/".join(claim.parts[-5:-1]), "script_sha256": scripts}
+    facts["sha256.output.txt"] = hashlib.sha256(output.encode()).hexdigest()
+    for key, value in facts.items():
         told = re.sub(rf"(?m)^job {key}=.*$", f"job {key}={value}", told)
     (result := claim.with_name("result")).mkdir()
     for name, text in {"output": output, "evidence": told, "stderr": ""}.items():

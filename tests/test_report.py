@@ -124,8 +124,7 @@ def test_a_page_of_many_runs_lists_those_in_doubt_and_says_where_all_are(tmp_pat
     assert {link.removeprefix("#") for link in page.links if "-r" in link} <= {*page.ids}
     lines = (tmp_path / "tables/runs.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 1001
-    assert ",500,ok," in lines[500]
-    assert lines[500].endswith(",2.499e-06,1000000000")
+    assert ",500,ok," in lines[500] and ",2.499e-06," in lines[500]
 
 
 def figure_of(folder: Path, name: str, size: int) -> Figure:
