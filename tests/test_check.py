@@ -283,12 +283,6 @@ def test_errors_in_limits_are_reported_with_all_others(desk: Desk) -> None:
         assert "of another campaign file" in desk.call(command, CAMPAIGN + good)[1], command
 
 
-def test_where_a_program_is_missing_a_run_says_how_to_give_it(desk: Desk) -> None:
-    status, shown = desk.call("run", CAMPAIGN.replace("      - osu_bw\n      - there\n", ""))
-    assert status == 2 and "no run can be made here: IMB-MPI1 is not at /no/such/folder" in shown
-    assert "\n    put the program there, or give its path: " in shown and "--system" not in shown
-
-
 def test_check_counts_what_this_machine_cannot_make_and_says_why(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

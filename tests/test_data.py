@@ -27,7 +27,6 @@ import mpicampaign
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, Header, write_records
 from mpicampaign.cli import main
-from mpicampaign.compare.compare import compare
 from mpicampaign.interface import results as interface
 from mpicampaign.report.columns import COLUMNS, TABLES, results_schema
 
@@ -95,12 +94,6 @@ def test_answers_are_those_of_the_report(folder: Path) -> None:
         assert line["verdict"] == ("may be best" if pair.worse.name in ranking.leaders else "worse")
         assert pair.better.name in str(line["sentence"])
     assert len(pairs) > 5 and {line["verdict"] for line, *_ in pairs} == {"may be best", "worse"}
-
-
-def test_disturbed_runs_have_answers_without_tests() -> None:
-    runs = [replace(run, condition=DISTURBED) for name in "AB" for run in make.case_runs(name)]
-    answers = interface.CampaignResults("c", compare(runs)).answers
-    assert {*answers["question"]} == {"disturbed runs"} and np.isnan(answers["p"]).all()
 
 
 def test_columns_are_numpy_arrays_with_gaps_and_mistakes_are_explained(

@@ -7,17 +7,10 @@ import pytest
 
 from mpicampaign.base.records import CLAIMED_TRANSPORT, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.monotony import better_with_fewer
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse
 
 # --- the published table
-
-
-def not_monotonic(values: dict[int, float], rings: dict[int, float]) -> dict[int, int]:
-    """Numbers of processes whose value is flagged, each with the smaller number that did best."""
-    found = {count: better_with_fewer(count, value, rings[count], values) for count, value in values.items()}
-    return {count: best for count, best in found.items() if best is not None}
 
 
 # --- the output

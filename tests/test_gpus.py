@@ -342,7 +342,7 @@ def test_a_gpu_of_this_machine(tmp_path: Path) -> None:
 
 
 MADE = Path(__file__).parent / "fixtures/made"
-WHOLE, OF_2019, OF_2022 = ((MADE / f"nccl_tests_{name}.out").read_text() for name in ("2025", "2019", "2022"))
+WHOLE, OF_2022 = ((MADE / f"nccl_tests_{name}.out").read_text() for name in ("2025", "2022"))
 
 
 def test_the_program_is_that_of_the_job_script_where_the_output_names_none() -> None:
@@ -382,9 +382,3 @@ def test_osu_on_devices(title: str, program: str) -> None:
     assert (facts["benchmark"], facts["buffers"]) == (program, "D H")
     parsed = parse("osu", told)
     assert (parsed.metadata["buffers"], parsed.series[0].columns["time"][0]) == ("D H", 4.06 * 1e-6)
-
-
-def test_osu_7_2_prints_the_datatype_below_the_headings() -> None:
-    table = "# Size          Latency (us)\n# Datatype: {}.\n1                       4.06\n"
-    text = "# OSU MPI-CUDA Latency Test v7.2\n" + table.format("MPI_CHAR") + table.format("MPI_INT")
-    assert [series.qualifiers["datatype"] for series in parse("osu", text).series] == ["MPI_CHAR", "MPI_INT"]

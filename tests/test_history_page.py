@@ -100,19 +100,6 @@ def test_the_sentences_of_a_history_hold(tmp_path: Path, made: dict[str, int], k
     assert set(held(found, drawn(found.curves), tmp_path)) == {*kinds.split(), "began", "period", "legend"}
 
 
-def test_the_sentences_of_opposite_changes_hold(tmp_path: Path) -> None:
-    """Of three curves two become worse, by a factor; the runs recorded no cause."""
-    latency = replace(key("SHM-1", "latency at 0 B"), dimension="time", unit="s", lower_is_better=True)
-    made = [
-        curve(noise(40, 4.0, 25, seed=3, level=2e-6), latency),
-        curve(noise(40, 3.5, 25, seed=2), key("TCP", "bandwidth at 1 B")),
-        curve(noise(40, 0.2, 25, seed=4), replace(key("UCX", "bandwidth at 2 B"), transport="")),
-        curve(noise(40, seed=5), key("IBV", "bandwidth at 3 B")),
-    ]
-    found = overview_of(made, tmp_path, (0, 0, 0))
-    assert {"event", "no_tick"} < set(held(found, drawn(found.curves), tmp_path))
-
-
 def test_states_of_the_machine_are_explained(tmp_path: Path) -> None:
     names = ("SHM (60 ns apart)", "SHM (300 ns apart)")
     made = [curve(noise(40, seed=n), key(name, f"bandwidth at {n} B")) for n, name in enumerate(names)]

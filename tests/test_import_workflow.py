@@ -74,23 +74,6 @@ def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCo
     assert status in (0, UNREAD) and not said  # it had nothing to do but to print
 
 
-def test_runs_in_part_and_contradicted_ones_are_distinguished(project: ProjectCopy, tmp_path: Path) -> None:
-    outputs = raw(tmp_path)
-    for number in range(2, 9):
-        text = "#HOSTS=2\n" + imb(second=number)
-        (outputs / f"cut{number}.out").write_text(text[: text.index("#bytes") + 100 + 50 * number])
-    done = project.call("import", outputs, "--map", tmp_path / "map.yaml")
-    assert done.stdout.count("  in part: ") == 1
-    assert f"7 (named in records.jsonl), first {tmp_path.name}/raw outputs {{1}}/cut2.out: " in done.stdout
-    assert "8 runs: 1 ok, 7 ok in part" in done.stdout
-    copy = next((tmp_path / "results" / "two-hosts" / "imports").rglob("one.out"))
-    copy.write_text(copy.read_text() + "\n")
-    assert (
-        "8 runs: 1 contradicted, 7 ok in part"
-        in project.call("import", "--map", tmp_path / "map.yaml").stdout
-    )
-
-
 def test_a_map_and_a_campaign_file_are_not_reported_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

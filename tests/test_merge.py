@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 from bundles import campaign_folder, case
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import MISSING, OK, Header, Record, write_records
+from mpicampaign.base.records import MISSING, OK, Record
 from mpicampaign.bundle import merge as merging
 from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
@@ -222,15 +221,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for text in ("here", "here=", "=x", "here=a/b", "here=.."):
         assert main(["merge", str(other), "--rename", text, *results]) == 2
         assert "invalid --rename" in capsys.readouterr().err
-
-
-def test_tables_know_what_was_merged_since_the_last_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "here" / "c"
-    folder.mkdir(parents=True)
-    write_records(folder / "records.jsonl", Header("c"), [])
-    os.utime(folder / "records.jsonl", (1, 1))
-    main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
-    assert main(["tables", "--results", str(folder)]) == 0
-    assert "tree_gather" in capsys.readouterr().out

@@ -43,12 +43,6 @@ def refused(text: str, **metrics: dict[str, str]) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(("take", "value"), [("first", 3), ("last", 2), ("smallest", 1), ("largest", 3)])
-def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None:
-    (series,) = read("rate 3\nrate 1\nrate 2\n", x=RATE | {"take": take}).series
-    assert series.columns["x"] == [value]
-
-
 def test_a_faulty_pattern_of_a_plan_from_elsewhere_finds_nothing() -> None:
     assert "x: not a regular expression" in refused("rate 1\n", x=RATE | {"pattern": "^rate ("})
 

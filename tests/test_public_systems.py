@@ -24,10 +24,10 @@ from mpicampaign.base.reference import PUBLIC_SYSTEMS, REFERENCE
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
-from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
+from mpicampaign.evidence.fabrics import NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
-from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
+from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence
 from mpicampaign.report.write import write_report
 from mpicampaign.show.view import View
 from mpicampaign.show.writer import TextWriter, writer
@@ -97,15 +97,6 @@ def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
     ]
 
 
-def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
-    comparison = compare(runs())
-    found = beside_public(comparison)
-    assert [*shares(comparison, found)] == ["g IBV, PingPong: 22.3 GB/s is 89 % of 200 Gb/s"]
-    named = {SCOPE: NODES, FABRIC: "infiniband-hdr"}  # says nothing of how many adapters
-    comparison = compare(runs(nodes={}, metadata=named))
-    assert [*shares(comparison, beside_public(comparison))] == [] and said(list(comparison.records))
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
@@ -126,12 +117,6 @@ def test_what_is_not_alike_is_said_with_the_reason(fields: dict[str, Any], reaso
     comparison = compare(runs(**fields))
     assert said(list(comparison.records)) == []
     assert any(reason in line for line in not_compared(comparison, beside_public(comparison)))
-
-
-def test_within_a_node_shared_memory_is_compared_with_its_scope_alone() -> None:
-    records = runs(2e-7, hosts=("n1",), metadata={SCOPE: "same socket", CLAIMED_TRANSPORT: "shm"})
-    (found, *_) = alike(beside_public(compare(records)))
-    assert {other.kind.scope for other in found.others} == {"same socket"}
 
 
 @pytest.mark.parametrize(

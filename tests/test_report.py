@@ -89,11 +89,6 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     assert not any(unquote(link).startswith("javascript:") and "/" not in link for link in page.links)
 
 
-def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
-    text = written(tmp_path, make.not_available(make.case("IBV"), "no device"))
-    assert len(Page(text).scripts) == 1 and 'id="curves"' not in text
-
-
 def test_figures_that_would_make_the_report_too_large_are_linked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

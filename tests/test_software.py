@@ -209,11 +209,6 @@ def test_a_library_of_other_content_with_the_same_build_id(
     assert why in found.reason
 
 
-def test_a_rank_without_a_library_is_named() -> None:
-    [_, found] = findings(PROGRAMS, library_lines(0))
-    assert (found.outcome, "rank 1" in found.reason) == (LACKS, True)
-
-
 def test_the_library_below_the_prefix() -> None:
     """Of the same name and version, but another build."""
     assert findings(PROGRAMS, LIBRARIES, ("claim libraries=", "claim libraries=1234 abcd")) == findings()

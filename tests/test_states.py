@@ -79,18 +79,6 @@ def runs(states: str, placement: str = "SHM") -> list[Record]:
     ]
 
 
-def test_single_runs_of_two_layouts_are_in_no_other_state() -> None:
-    near, far = runs("n"), runs("f", "SHM-2")
-    [table] = compare([*near, *far]).tables
-    assert [(row.case.placement, row.counted) for row in table.rows] == [("SHM", 1), ("SHM-2", 1)]
-
-
-def test_where_all_runs_were_disturbed_the_state_of_most_is_shown() -> None:
-    disturbed = [replace(run, condition=DISTURBED, condition_reason="x") for run in runs("nnnnfffffff")]
-    assert compare(disturbed).states.headline == "300 ns apart"
-    assert compare([*disturbed, *runs("nn", "SHM-1")]).states.headline == "60 ns apart"
-
-
 def test_values_of_several_states_are_never_together() -> None:
     mixed = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
     comparison = compare(mixed)
