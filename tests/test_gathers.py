@@ -15,6 +15,7 @@ from test_charts import texts_of
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.crossings.find import Curves, SizeLeader, leaders_of
+from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.kernels.draw import level_charts
@@ -26,7 +27,7 @@ from mpicampaign.show.view import View
 from mpicampaign.suites import parse
 
 if TYPE_CHECKING:
-    pass
+    from mpicampaign.show.charts.model import CurveChart
 
 SIZES = [0.0, 1024.0, 8192.0, 32768.0, 1048576.0]
 OSU = "MPI Gather Latency Test"
@@ -68,6 +69,10 @@ def of_place(placement: str, ranks: int) -> list[Record]:
     return found
 
 
+def charts(records: list[Record]) -> list[CurveChart]:
+    return list(gather_charts(Scene(compare(records))))
+
+
 def test_one_placement_for_each_number_of_ranks() -> None:
     """That with the most gathers, else the first; other numbers of nodes are apart."""
     poor = [run for run in of_place("SHM-1", 2) if run.case.benchmark == "Gather"]
@@ -77,10 +82,15 @@ def test_one_placement_for_each_number_of_ranks() -> None:
     assert {(each.ranks, each.row.case.placement) for each in one.gathers} == {(2, "SHM-2"), (4, "FULL")}
     assert {(each.ranks, each.row.case.placement) for each in two.gathers} == {(4, "TCP")}
     assert (one.nodes, two.nodes) == (1, 2)
+    assert [chart.title for chart in charts(records)] == [
+        "Gathers: bandwidth against cores in use, g, 1 node"
+    ]
 
 
-def test_all_gathers_of_a_place_stand_in_one_table() -> None:
-    nodes = gather_nodes(compare(of_place("FULL", 4)), View())
+def test_a_single_number_of_ranks_has_a_table_alone() -> None:
+    records = of_place("FULL", 4)
+    assert not charts(records)
+    nodes = gather_nodes(compare(records), View())
     (grid,) = (node for node in nodes if isinstance(node, Grid))
     assert [line[0] for line in grid.lines] == [
         "IMB Gather",

@@ -18,6 +18,7 @@ from mpicampaign.questions.blocks.say import lead as block_lead
 from mpicampaign.questions.configurations.say import configuration_nodes
 from mpicampaign.questions.core_pairs.draw import core_maps
 from mpicampaign.questions.decided.say import decided_nodes
+from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.say import gather_fold, gather_nodes
 from mpicampaign.questions.kernels.draw import kernel_charts, level_charts
 from mpicampaign.questions.machine.draw import machine_maps
@@ -123,7 +124,7 @@ def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
         yield from single_metrics(scene, table)
         if not table.useful:  # kernels have charts of their own
             yield from _over_sizes(scene, table, few)
-    for charts in (kernel_charts, level_charts, scaling_charts, core_maps):
+    for charts in (kernel_charts, level_charts, gather_charts, scaling_charts, core_maps):
         yield from charts(scene)
 
 

@@ -380,6 +380,33 @@ def _check_values(lines: list[int], printed: dict[str, list[float]]) -> None:
             raise OutputError(f"line {number}: {rate} messages/s of {size} B are not {bandwidth} MB/s")
 
 
+# ---- the tables of osu_mbw_mr with varied window: one column for each window size
+
+_PROFILES = ("# Uni-directional Bandwidth", "# Message Rate Profile")
+
+
+def _windowed(tables: Sequence[_OsuTable], title: str, ranks: int) -> Iterator[Series]:
+    """A series for each window size, without message rates where their table ends early."""
+    bandwidth, *rates = tables
+    rates = [] if bandwidth.fault else rates
+    if not bandwidth.rows:
+        raise OutputError(bandwidth.fault or "no bandwidths below the header")
+    sizes = bandwidth.column(0)
+    _check_values([number for number, _ in bandwidth.rows], {"Size": sizes})
+    if rates and (rates[0].headings, rates[0].column(0)) != (bandwidth.headings, sizes):
+        reason, [rate] = "bandwidths and message rates are of different sizes: rows are missing", rates
+        other = rate.headings not in (("Size",), bandwidth.headings)
+        if other or rate.column(0) != sizes[: len(rate.rows)]:
+            raise OutputError(reason)
+        rate.fault, rates = rate.fault or reason, []
+    for place, window in enumerate(bandwidth.headings[1:], start=1):
+        columns: dict[str, list[float | None]] = {"size": [*sizes]}
+        columns["bandwidth"] = [value * MEGABYTE for value in bandwidth.column(place)]
+        if rates:
+            columns["message_rate"] = [*rates[0].column(place)]
+        yield Series(title, ranks, columns, {"window_size": window})
+
+
 # ---- the whole output
 
 _MILLISECOND = 1e-3
@@ -406,6 +433,7 @@ class _OsuReader:
     pairs: int | None = None
     tables: list[_OsuTable] = field(default_factory=list)
     start_up: Series | None = None
+    varied: bool = False  # a column for each window size
     ended: str = ""  # why nothing more is read
     last: int = 0  # number of the last line that was a row
     row_above: int = 0  # the line of a row above the title
@@ -417,6 +445,8 @@ class _OsuReader:
             self.ended = f"line {number}: {line.strip()[:120]}"
         elif not self.title:
             self._untitled(number, line)
+        elif self.varied:
+            self._window_line(number, line)
         elif headings := _headings(line, number):
             self._begin_table(number, line, headings)
         else:
@@ -429,10 +459,9 @@ class _OsuReader:
             check_no_row_above(self.row_above)
             self.program, self.title, self.version = _program_of_title(line), match[1], match[2] or ""
         elif match := _PAIRS.match(line):
-            if match[2] == "varied":
-                raise OutputError(f"line {number}: a column for each window size (-V): give one with -W")
             self.pairs = int(match[1])
             self.metadata |= {"pairs": match[1].lstrip("0") or "0", "window_size": match[2]}
+            self.varied = match[2] == "varied"
         elif match := _DATATYPE.match(line):
             if self.tables and not self.tables[-1].rows:  # 7.2 prints it below the headings
                 self.tables[-1].datatype = match[1]
@@ -453,6 +482,19 @@ class _OsuReader:
         if _START_UP.match(line):
             self.title = "MPI Init"
             self._row_or_other(0, line)
+
+    def _window_line(self, number: int, line: str) -> None:
+        """Below the name of a table stand the window sizes, below these the rows."""
+        last = self.tables[-1] if self.tables else None
+        if line.startswith(_PROFILES):
+            if not line.startswith(_PROFILES[len(self.tables) : len(self.tables) + 1]):
+                raise OutputError(f"line {number}: a second table of one kind: two outputs in one file")
+            self.tables.append(_OsuTable(number, ("Size",), "", fixed_width=True))
+        elif last and line.startswith("#") and len(last.headings) == 1:
+            windows = (integer(token, number, "window size") for token in row_tokens(line[1:], number))
+            last.headings = ("Size", *map(str, windows))
+        elif last and len(last.headings) > 1 and looks_like_row(line):
+            self._take_row(last, number, line)
 
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
@@ -516,6 +558,8 @@ class _OsuReader:
             return [self.start_up]
         if not self.tables:
             raise OutputError(self.ended or f"OSU {self.title} printed no table")
+        if self.varied:
+            return [*_windowed(self.tables, self.title, ranks or 0)]
         for table in self.tables:
             table.end_at_failure()
         tables = [table for table in self.tables if table.rows]
