@@ -72,8 +72,7 @@ class AnyMachine:
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
     in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
     stages: Callable[..., dict[str, Any]] = lambda compared, candidates, ranked: {}
-    rounds: Callable[..., Any] = lambda each, waves, benchmarks: waves[0].rounds
-    waves: Callable[..., Any] = lambda case: ()
+    rounds: Callable[..., Any] = lambda each, screen, benchmarks, earlier: screen
     again: Callable[[], Any] = tuple
     decided: Callable[..., Any] = lambda candidates, ranked: NOTHING_DECIDED
     requested: Callable[..., Any] = lambda case: ()

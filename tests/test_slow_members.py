@@ -12,10 +12,11 @@ import slow_links
 import slow_nodes
 from slow_nodes import rounds_due
 
+from mpicampaign.base.waves import ROUNDS
 from mpicampaign.statistics import against_controls
 from mpicampaign.statistics.against_controls import Drawn, Round, SuspectEvidence
 from mpicampaign.statistics.comparisons import FAMILY_WISE
-from mpicampaign.statistics.slow_members import LOOKS, Search, search
+from mpicampaign.statistics.slow_members import LOOKS, Search, search, search_waves
 from mpicampaign.verdicts.compare import FEW_REPEATS, Verdict, compare
 from mpicampaign.verdicts.rows import TimedRun
 
@@ -52,6 +53,17 @@ def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
     of_three, of_four = against_controls.scores(3), against_controls.scores(4)
     assert evidence.scores(0.0)[0].tolist() == [(of_three[2] + of_three[3]) / 2, of_four[4]]
     assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]
+
+
+def test_a_wave_judges_only_whom_no_earlier_wave_has_judged() -> None:
+    """Late nodes beside controls, one of which is slow; each wave has its part of the error."""
+    _, first = measured({"n05": 0.09}, NAMES[:30])
+    _, late = measured({"n05": 0.09, "n31": 0.09}, [*NAMES[30:34], *NAMES[:8]])
+    rounds = [*first, *(one._replace(number=one.number + ROUNDS) for one in late)]
+    found = search_waves(rounds, 34)
+    assert [each.member for each in found.named] == ["n05", "n31"] and not found.open
+    assert {*found.suspects} & {*NAMES[:30]} == {*search(first).suspects}
+    assert not search_waves(rounds, 10**9).named
 
 
 def test_few_members_are_all_compared_from_the_first_round_on() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,25 +23,10 @@ BUSY = "busy until"
 
 
 class Waves(NamedTuple):
-    """By node: ``late``: until when others used it, or empty; ``further``: its repeats before each wave."""
+    """``late``: by node, until when others used it, or empty; ``further``: the nodes of each later wave."""
 
     late: Mapping[str, str] = {}
-    further: tuple[Mapping[str, int], ...] = ()
-
-
-class WaveScreen(NamedTuple):
-    """The first rounds of a wave; by member its repeats before."""
-
-    rounds: Mapping[int, Collection[str]]
-    before: Mapping[str, int]
-
-    def numbered(self, due: Mapping[int, Collection[str]]) -> Iterator[tuple[str, int, int]]:
-        """Member, round and repeat of this wave's runs: a member's next round is its next repeat."""
-        repeats, wave = Counter(self.before), min(self.rounds) // ROUNDS
-        for number in sorted(number for number in due if number // ROUNDS == wave):
-            for member in due[number]:
-                repeats[member] += 1
-                yield member, number, repeats[member]
+    further: tuple[Sequence[str], ...] = ()
 
 
 def waves_key(case: Case) -> str:

@@ -32,7 +32,6 @@ from mpicampaign.base.records import (
     race_rules,
 )
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
-from mpicampaign.base.waves import Waves, WaveScreen, read_waves, waves_key
 from mpicampaign.campaign.model import Benchmark, Each
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
 from mpicampaign.evidence.condition import condition, may_be_disturbed
@@ -171,15 +170,13 @@ class MachineWithResults(ThisMachine):
     def rounds(
         self,
         each: Each,
-        waves: Sequence[WaveScreen],
+        screen: Mapping[int, Collection[str]],
         benchmarks: Sequence[CaseOnMembers],
+        earlier: int,
     ) -> Mapping[int, Collection[str]]:
         from mpicampaign.run.rounds_due import due_rounds
 
-        return due_rounds(each, waves, benchmarks, self.folder, self.run_folder)
-
-    def waves(self, case: Case) -> Sequence[Mapping[str, int]]:
-        return read_waves(self.folder).get(waves_key(case), Waves()).further
+        return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
 
     def again(self) -> list[NodeAgain]:
         return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))

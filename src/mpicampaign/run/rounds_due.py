@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from os import stat
 from os.path import exists
 from pathlib import Path
@@ -15,7 +17,8 @@ from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
-from mpicampaign.base.waves import Waves, WaveScreen, read_waves, waves_key
+from mpicampaign.base.waves import ROUNDS, Waves, read_waves, waves_key
+from mpicampaign.campaign.each import SCREEN
 from mpicampaign.campaign.model import Each
 from mpicampaign.collect.caches import keep_of_program, kept_of_program
 from mpicampaign.collect.member_metadata import member_metadata
@@ -67,47 +70,56 @@ class _Run(NamedTuple):
 
 def due_rounds(
     each: Each,
-    waves: Sequence[WaveScreen],
+    screen: Mapping[int, Collection[str]],
     benchmarks: Sequence[CaseOnMembers],
+    earlier: int,
     campaign_folder: Path,
     folder_of: RunFolderOf,
 ) -> Rounds:
     """The members in each round that is due so far: nothing is read before the rounds known so far are made.
 
-    ``benchmarks``: the case of each on a member.
+    Parameters
+    ----------
+    screen : the first rounds, of all members
+    benchmarks : the case of each on a member
+    earlier : how many repeats come before the first of these rounds
     """
-    case = benchmarks[0](next(iter(waves[0].before))).case
+    case = benchmarks[0](next(iter(screen[1]))).case
     states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
     down = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
-    late = read_waves(campaign_folder).get(waves_key(case), Waves()).late
+    late, further = read_waves(campaign_folder).get(waves_key(case), Waves())
     due: Rounds = {}
-    earlier: list[_Run] = []
-    for wave in waves:
-        closed = wave is not waves[-1]
-        absent = {*down, *late, *(wave.before if closed else ())}
-        first: Rounds = {number: tuple(members) for number, members in wave.rounds.items()}
-        in_wave, following = first, dict[int, tuple[str, ...]]()
+    for wave in range(len(further) + 1):
+        nodes = further[wave - 1] if wave else ()
+        numbers = range(wave * ROUNDS + 1, wave * ROUNDS + SCREEN + 1)
+        first: Rounds = {number: tuple(nodes) for number in numbers} if wave else _tuples(screen)
+        closed, later = wave < len(further), {node for taken in further[wave:] for node in taken}
+        absent = {*down, *late, *(node for members in first.values() for node in members if closed)}
+        in_wave, following, runs = first, dict[int, tuple[str, ...]](), list[_Run]()
         while following != in_wave:
             in_wave = following or first
-            runs = [run for on in benchmarks for run in _runs(on, in_wave, wave, folder_of)]
-            if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
+            runs = [run for on in benchmarks for run in _runs(on, {**due, **in_wave}, earlier, folder_of)]
+            of_wave = [run for run in runs if run.round // ROUNDS == wave]
+            if not all(run.has_ended for run in of_wave if absent.isdisjoint(run.nodes)):
                 break
-            known = [*earlier, *runs]
-            results = "\n".join([repr((each, sorted(absent), closed)), *(run.state for run in known)])
-            asked = known_rounds(
-                campaign_folder, results, partial(_asked, each, known, first, absent, closed)
-            )
+            results = "\n".join([repr((each, sorted(absent), closed)), *(run.state for run in runs)])
+            asked = known_rounds(campaign_folder, results, partial(_asked, each, runs, first, absent, closed))
             # absent nodes stay in the plan
             following = {
                 number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
             }
-        if closed:  # what it has not made is left to later ones
-            kept = {(run.round, *run.nodes) for run in runs if run.has_ended or run.nodes[0] in late}
-            runs = [run for run in runs if (run.round, *run.nodes) in kept]
-            in_wave = {n: tuple(node for node in in_wave[n] if (n, node) in kept) for n in in_wave}
+        if late or later:  # what they have not made of a wave is left to a later one
+            last = {run.nodes[0]: run.round for run in sorted(runs, key=attrgetter("round")) if run.has_ended}
+            gone = later | (late.keys() & last.keys())
+            for number, members in [*in_wave.items()]:
+                kept = (node for node in members if node not in gone or number <= last.get(node, 0))
+                in_wave = {**in_wave, number: tuple(kept)}
         due = {**due, **in_wave}
-        earlier += runs
     return due
+
+
+def _tuples(rounds: Mapping[int, Collection[str]]) -> Rounds:
+    return {number: tuple(members) for number, members in rounds.items()}
 
 
 def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]) -> Rounds:
@@ -134,12 +146,16 @@ def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[s
 
 
 def _runs(
-    candidate_on: CaseOnMembers, due: Rounds, wave: WaveScreen, folder_of: RunFolderOf
+    candidate_on: CaseOnMembers, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
 ) -> Iterator[_Run]:
-    for member, number, repeat in wave.numbered(due):
-        candidate = candidate_on(member)
-        folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
-        yield _Run(candidate, member.split("+"), repeat, number, folder)
+    """The n-th round of a member is its n-th repeat."""
+    made = Counter[str]()
+    for number in sorted(due):
+        for member in due[number]:
+            made[member] += 1
+            repeat, candidate = earlier + made[member], candidate_on(member)
+            folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
+            yield _Run(candidate, member.split("+"), repeat, number, folder)
 
 
 def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:

@@ -14,7 +14,6 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import counted
 from mpicampaign.base.waves import BUSY, Waves, keep_waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.collect.runs import ended_by_itself
 from mpicampaign.questions.machine.find_searches import open_nodes
 from mpicampaign.run.again import CONTROLS
 from mpicampaign.run.batches import states_file, whole_group
@@ -127,17 +126,9 @@ class LateNodes:
 
 def _wave(
     prepared: Prepared, runs: Sequence[Run], late: Collection[str], others: Collection[str], number: int
-) -> dict[str, int]:
-    """Late nodes and controls, with the repeats that each has had; empty where they are too few."""
-    of_nodes = grouped(runs, lambda run: run.job.group.hosts[0])
-    free = [node for node in of_nodes if node not in others]
+) -> list[str]:
+    """Late nodes and controls; none where they are too few."""
+    free = [node for node in dict.fromkeys(run.job.group.hosts[0] for run in runs) if node not in others]
     chance = random.Random(f"{prepared.campaign.seed} {number}")
-    controls = chance.sample(free, min(len(free), max(CONTROLS + 1 - len(late), 0)))
-    enough = late and runs[0].each and len(late) + len(controls) >= runs[0].each.fewest
-    return {node: _repeats(of_nodes[node]) for node in (*sorted(late), *controls)} if enough else {}
-
-
-def _repeats(runs: Sequence[Run]) -> int:
-    """The last repeat of a node that is made; before its first one, the number that comes before."""
-    made = [run.repeat for run in runs if run.has_result or ended_by_itself(run.folder)]
-    return max(made, default=min(run.repeat for run in runs) - 1)
+    nodes = [*sorted(late), *chance.sample(free, min(len(free), max(CONTROLS + 1 - len(late), 0)))]
+    return nodes if late and runs[0].each and len(nodes) >= runs[0].each.fewest else []

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Generic
 
-from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
-from mpicampaign.base.waves import ROUNDS, WaveScreen
-from mpicampaign.campaign.each import SCREEN, GroupMember, hosts_of, screen
+from mpicampaign.base.waves import ROUNDS
+from mpicampaign.campaign.each import GroupMember, hosts_of, screen
 from mpicampaign.schemes.unit import C, CaseDue, Due, RepeatUnit, Results
 
 if TYPE_CHECKING:
@@ -44,33 +41,24 @@ def _on_hosts(
     ``earlier``: how many repeats were left to earlier rounds.
     """
     rounds = screen(hosts, each.unit, unit.campaign.seed)
-    first = {number: [member.name for member in rounds[number]] for number in rounds}
-    waves = _waves(first, results.waves(benchmarks[0].case), earlier)
+    due: Mapping[int, Collection[str]] = {n: [member.name for member in rounds[n]] for n in rounds}
     on = [_OnMembers(candidate) for candidate in benchmarks]
-    available = [members.__getitem__ for members in on if members.candidate.is_made_here]
-    due = (results.rounds if available else partial(Results.rounds, results))(each, waves, available)
-    runs = grouped((run for wave in waves for run in wave.numbered(due)), itemgetter(0))
+    if available := [members.__getitem__ for members in on if members.candidate.is_made_here]:
+        due = results.rounds(each, due, available, earlier)
+    rounds_of: dict[str, list[int]] = {}
+    for number, name in ((n, name) for n in sorted(due) for name in due[n]):
+        rounds_of.setdefault(name, []).append(number)
     for members in on:
-        for name, of_member in runs.items():
+        for name, numbers in rounds_of.items():
             member = members[name]
             repeats = tuple(
                 RunEntry(
                     repeat, member.identities[repeat], further=number % ROUNDS > len(rounds), round=number
                 )
-                for _, number, repeat in of_member
+                for repeat, number in enumerate(numbers, start=earlier + 1)
             )
             stopped = _stopped(member, results, unit.entry.time_limit)
             yield CaseDue(member, repeats, closes=stopped, whole=members.candidate.case)
-
-
-def _waves(
-    first: Mapping[int, Collection[str]], further: Sequence[Mapping[str, int]], earlier: int
-) -> list[WaveScreen]:
-    waves = [WaveScreen(first, {name: earlier for names in first.values() for name in names})]
-    for number, before in enumerate(further, start=1):
-        numbers = range(number * ROUNDS + 1, number * ROUNDS + SCREEN + 1)
-        waves.append(WaveScreen(dict.fromkeys(numbers, tuple(before)), before))
-    return waves
 
 
 def _stopped(member: C, results: Results, time_limit: int) -> Callable[[int], bool]:

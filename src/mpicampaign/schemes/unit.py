@@ -15,7 +15,6 @@ from mpicampaign.schemes.block import Made
 if TYPE_CHECKING:
     from mpicampaign.base.planned_looks import Decided, Stage
     from mpicampaign.base.records import Case
-    from mpicampaign.base.waves import WaveScreen
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import GroupMember
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, MatrixEntry
@@ -118,16 +117,16 @@ class Results(Protocol):
     def rounds(
         self,
         each: Each,
-        waves: Sequence[WaveScreen],
+        screen: Mapping[int, Collection[str]],
         benchmarks: Sequence[CaseOnMembers],
+        earlier: int,
         /,
     ) -> Mapping[int, Collection[str]]:
-        """The members in each round that is due so far; ``benchmarks``: the case of each on a member."""
-        return {number: members for wave in waves for number, members in wave.rounds.items()}
+        """The members in each round that is due so far.
 
-    def waves(self, case: Case, /) -> Sequence[Mapping[str, int]]:
-        """The nodes of further waves, with the repeats that each has had before."""
-        return ()
+        ``benchmarks``: the case of each on a member; ``earlier``: how many repeats come before the first.
+        """
+        return screen
 
     def decided(self, candidates: Sequence[RepeatedCase], ranked: bool, /) -> Decided:
         """What the looks so far say of candidates that are repeated until it is decided."""
