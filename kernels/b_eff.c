@@ -99,15 +99,6 @@ static void describe(const struct run *run) {
 
 /* --- one measurement */
 
-/* Adapts the margin before the agreed start to what the ranks need. */
-static void adapt_margin(struct measurement *m, bool late) {
-    m->late += late;
-    if (late && m->sync.margin < SYNC_MAX_MARGIN)
-        m->sync.margin += m->sync.margin / 2;
-    else if (!late && m->sync.margin > SYNC_MIN_MARGIN)
-        m->sync.margin -= m->sync.margin / 50;
-}
-
 /* Whether all data that this rank received were right; if not, where the first were not. */
 static bool intact(bool right, const struct method *method) {
     if (!right && first_wrong[0] == '\0')
@@ -128,8 +119,8 @@ static double timed(struct measurement *m, const struct method *method, int loop
     bool wrong = !intact(exchange_intact(&exchange), method);
     int64_t mine[4] = {origin - times[0], times[1] - origin, !on_time, wrong}, largest[4] = {0};
     MPI_Reduce(mine, largest, 4, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (exchange.rank == 0)
-        adapt_margin(m, largest[2] != 0);
+    m->late += largest[2];
+    sync_adapt(&m->sync, (int)largest[2], 1);
     wrong_anywhere = largest[3] != 0;
     return (double)(largest[1] + largest[0]) * 1e-9;
 }

@@ -188,8 +188,7 @@ def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str
     demand_refusal(build.refuse(2, "b_eff", *options), 2, "b_eff", message)
 
 
-def test_one_rank_and_too_little_memory_are_refused(build: Build) -> None:
-    demand_refusal(build.refuse(1, "b_eff"), 1, "b_eff", "needs at least 2 ranks, was started with 1")
+def test_too_little_memory_is_refused(build: Build) -> None:
     memory = {"preload": "pretend.so", "PRETEND_PAGES": str((1 << 30) // 4096)}
     launch = build.launch(2, "b_eff", "--lmax", "128MiB", **memory)
     assert launch.statuses == [2, 2]

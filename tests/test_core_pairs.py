@@ -259,11 +259,6 @@ def test_damaged_messages_fail_the_run_on_all_ranks(
     assert "status=failed" in launch.end
 
 
-def test_one_rank_is_refused(build: Build) -> None:
-    message = "needs at least 2 ranks, was started with 1"
-    demand_refusal(build.refuse(1, "core_pairs"), 1, "core_pairs", message)
-
-
 # --- the tuned tree in the kernels
 
 

@@ -105,15 +105,6 @@ def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
     assert all(value is not None for (value,) in series.columns.values())
 
 
-@pytest.mark.full
-@pytest.mark.mpi
-def test_on_several_nodes_ranks_start_by_barrier(build: Build) -> None:
-    launch = build.launch(3, "latency_bandwidth", *QUICK, preload="pretend.so", PRETEND_NODES="2")
-    assert launch.statuses == [0] * 3, launch.errors
-    assert launch.header("sync") == "dissemination_barrier"
-    check_rows(launch, 3)
-
-
 # --- wrong data
 
 

@@ -58,12 +58,6 @@ def test_chosen_numbers_of_pairs_keep_their_order(build: Build) -> None:
     assert pairs_of(launch) == [3, 1]
 
 
-def test_several_nodes_synchronise_by_barrier(build: Build) -> None:
-    launch = build.launch(5, "point_to_point", *small(8, 8), preload="pretend.so", PRETEND_NODES="2")
-    assert launch.statuses == [0] * 5, launch.errors
-    assert launch.header("sync") == "dissemination_barrier"
-
-
 # --- refusals and wrong data
 
 

@@ -61,10 +61,15 @@ void topology_find(struct topology *topology);
 
 const char *topology_name(const struct topology *topology, int node);
 
-/* --- sync/offset.c: clocks of other ranks, by round trips with rank 0 */
+/* --- sync/offset.c: clocks of other ranks, by round trips */
 
 /* Whether all ranks read one clock. Collective. */
 bool sync_clock_is_shared(const struct topology *topology);
+
+/* Learns a model of rank 0's clock on all others, and again when a tenth of a second has passed.
+ * Collective. */
+void clocks_learn(const struct topology *topology);
+void clocks_refresh(const struct topology *topology);
 
 /* How far apart the ranks leave the start, in seconds: the median over some starts, and the error
  * of the clocks' offsets. */
@@ -77,9 +82,9 @@ struct skew sync_skew(const struct sync *sync, const struct topology *topology);
 
 /* --- sync/start.c */
 
-/* The best start for this launch: at an agreed time on a shared clock, else after a barrier.
- * Collective. */
-void sync_choose(struct sync *sync, const struct topology *topology);
+/* The best start for this launch: at an agreed time on a shared clock, else after a barrier or, if
+ * the start must be common, on learned clocks. Collective. */
+void sync_choose(struct sync *sync, const struct run *run);
 
 /* --- measure.c: all operations at one size: blocks, warm-up, windows, adaptive stopping, levels */
 

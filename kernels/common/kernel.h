@@ -118,6 +118,10 @@ struct operation {
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
     bool idle;              /* this rank is idle: its times do not count */
+    bool after_barrier;     /* starts after MPI_Barrier; the seconds are the largest duration */
+
+    /* Change what the next timed call sends, outside of the timed interval. NULL: nothing. */
+    void (*prepare)(const struct operation *operation);
 
     /* Overwrite the destination: an old result must not pass for a new one. */
     void (*clear)(const struct operation *operation);
@@ -131,6 +135,9 @@ struct run {
     struct topology topology;
     struct common_options options;
     size_t size_unit; /* of what blocks hold, such as a key; 1 unless accept sets it */
+    /* A sample is one call from a start that all nodes share, by synchronised clocks; samples with
+     * a late rank never count. False unless accept sets it. */
+    bool from_common_start;
     struct operation operations[MAX_OPERATIONS];
     int operation_count;
 };
@@ -173,6 +180,14 @@ void end_if_lacking(const char *kernel, bool lacks, char why[REASON_LENGTH]);
 /* Nanoseconds since an arbitrary moment. One call costs 20 to 30 ns. */
 int64_t clock_now(void);
 
+/* A moment of this rank's clock on rank 0's, by the model learned last; without one, the same. */
+int64_t clock_common(int64_t moment);
+
+/* How far that was off at most since the last call, in ns: the bound (half of the fastest round
+ * trips to rank 0), and what a model was found to be off when the next one was learned. */
+enum { CLOCK_BOUND, CLOCK_FOUND, CLOCK_ERRORS };
+void clock_errors(int64_t errors[CLOCK_ERRORS]);
+
 /* Seconds since such a moment. */
 double seconds_since(int64_t start);
 
@@ -183,15 +198,17 @@ struct sync {
     const char *seconds; /* meaning of a sample's seconds, for the header */
     bool shared_clock;   /* times of different ranks may be compared */
     bool yield;          /* more ranks than processors: yield while waiting */
+    bool learned;        /* by models, which are learned again and again */
     int64_t margin;      /* nanoseconds between agreement and start, on rank 0 */
+    int64_t max_margin;
+    int64_t tolerance; /* nanoseconds: a rank that starts later was without a CPU: late, too */
     /* Returns when this rank is to start; false if it was late. Collective. */
     bool (*start)(const struct sync *sync);
 };
 
-/* Limits of the margin. Ranks that are late despite the largest were not running: waiting longer
- * would not help. */
-#define SYNC_MIN_MARGIN ((int64_t)1000)
-#define SYNC_MAX_MARGIN ((int64_t)100000)
+/* Adapts the margin to what the ranks need, a message's time, after n starts of which some were
+ * late. Ranks that are late despite the largest were not running: waiting longer would not help. */
+void sync_adapt(struct sync *sync, int late, int n);
 
 /* Rank 0's decision, on all ranks. Collective. */
 int sync_decided(int decision);
@@ -217,7 +234,9 @@ struct series {
     bool done, converged;
     int samples;
     int hits;             /* of the samples: a rank waited for a CPU */
+    int late;             /* beside the samples: a rank was late for the start */
     double *seconds;      /* [MAX_SAMPLES]: of one call, in order of time */
+    double *ends;         /* [MAX_SAMPLES]: of the block on this rank, from the common start */
     struct level *levels; /* [MAX_LEVELS]: medians of this rank, of one call */
 };
 
@@ -253,7 +272,8 @@ int64_t waiting_so_far(void);
  * duration in ns. */
 void hits_count(int64_t before, int64_t duration);
 
-/* Median of n > 0 values; the values are not reordered. */
+/* Quantile of n > 0 values, between neighbours in proportion; the values are not reordered. */
+double quantile(const double *values, int n, double fraction);
 double median(const double *values, int n);
 
 /* --- the output, by rank 0 only */

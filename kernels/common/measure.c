@@ -44,11 +44,12 @@ void measure_begin(struct measurement *m, const struct run *run) {
     m->run = run;
     m->correct = true;
     m->hits_known = sync_all(waiting_open());
-    sync_choose(&m->sync, &run->topology);
+    sync_choose(&m->sync, run);
     m->begun = clock_now();
     m->deadline = m->begun + (int64_t)(run->options.budget * 1e9);
     for (int i = 0; i < run->operation_count; i++) {
         m->series[i].seconds = allocate(MAX_SAMPLES * sizeof(double));
+        m->series[i].ends = allocate(MAX_SAMPLES * sizeof(double));
         m->series[i].levels = allocate(MAX_LEVELS * sizeof(struct level));
     }
 }
@@ -63,8 +64,12 @@ struct block {
 /* The account of waiting is read outside the timed interval. */
 static struct block timed_block(const struct measurement *m, const struct series *s) {
     const struct operation *operation = s->operation;
+    if (operation->prepare != NULL)
+        operation->prepare(operation);
     int64_t waited = waiting_so_far();
-    struct block block = {.late = !m->sync.start(&m->sync)};
+    struct block block = {.late = !operation->after_barrier && !m->sync.start(&m->sync)};
+    if (operation->after_barrier)
+        MPI_Barrier(MPI_COMM_WORLD);
     block.start = clock_now();
     for (int i = 0; i < s->block; i++)
         operation->perform(operation, NULL);
@@ -73,27 +78,20 @@ static struct block timed_block(const struct measurement *m, const struct series
     return block;
 }
 
-/* Adapts the margin to what the ranks need: a message's time, more if processors are shared. */
-static void adapt_margin(struct sync *sync, int late, int n) {
-    if (5 * late >= n && sync->margin < SYNC_MAX_MARGIN)
-        sync->margin += sync->margin / 2;
-    else if (late == 0 && sync->margin > SYNC_MIN_MARGIN)
-        sync->margin -= sync->margin / 20;
-}
-
 enum { LATE, HIT, FLAGS };
 
-/* Of one window: seconds of one call. Rank 0 has them. */
+/* Of one window: seconds of one call, and when the block ended on this rank. */
 struct samples {
     int count, hits;
-    double seconds[WINDOW];
+    bool hopeless; /* the next ones will hardly be punctual */
+    double seconds[WINDOW], ends[WINDOW];
 };
 
 static double middle(const struct samples *samples) {
     return samples->count > 0 ? median(samples->seconds, samples->count) : 0;
 }
 
-/* The blocks of a window over all ranks, on rank 0. */
+/* The blocks of a window over all ranks. */
 struct window {
     int64_t first[WINDOW], last[WINDOW]; /* earliest start, latest end */
     int flags[WINDOW][FLAGS];            /* 1: on some rank */
@@ -107,36 +105,41 @@ static void add_idle_block(struct window *window, int i) {
 }
 
 static void add_block(struct window *window, int i, const struct block *block, int64_t origin) {
-    window->first[i] = block->start - origin;
-    window->last[i] = block->end - origin;
+    window->first[i] = clock_common(block->start) - origin;
+    window->last[i] = clock_common(block->end) - origin;
     window->flags[i][LATE] = block->late;
     window->flags[i][HIT] = block->hit;
 }
 
 static void over_ranks(const struct window *own, struct window *all, int n) {
-    MPI_Reduce(own->first, all->first, n, MPI_INT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Reduce(own->last, all->last, n, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(own->flags, all->flags, FLAGS * n, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(own->first, all->first, n, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(own->last, all->last, n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(own->flags, all->flags, FLAGS * n, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 }
 
 /* The samples of n blocks from all ranks' times: those without a late rank. If all are late at the
- * largest margin, or when the budget is spent, all are kept: ranks without a CPU are late again. */
-static struct samples keep(struct measurement *m, const struct window *all, int n, int calls) {
+ * largest margin, or when the budget is spent, all are kept, since ranks without a CPU are late
+ * again; none where the start must be common. */
+static struct samples keep(struct measurement *m, const struct series *s, const struct window *own,
+                           const struct window *all, int n) {
     struct samples samples = {.count = 0};
     int late = 0;
     for (int i = 0; i < n; i++)
         late += all->flags[i][LATE];
-    bool hopeless = m->sync.margin >= SYNC_MAX_MARGIN || clock_now() > m->deadline;
-    bool keep_all = late == n && hopeless;
+    samples.hopeless = m->sync.margin >= m->sync.max_margin || clock_now() > m->deadline;
+    bool keep_all = late == n && samples.hopeless && !m->run->from_common_start;
     for (int i = 0; i < n; i++) {
         if (!keep_all && all->flags[i][LATE])
             continue;
         double seconds = (double)(all->last[i] - all->first[i]) * 1e-9;
-        samples.seconds[samples.count++] = seconds / calls;
+        if (m->run->from_common_start) /* no rank is idle */
+            samples.ends[samples.count] = (double)(own->last[i] - all->first[i]) * 1e-9;
+        samples.seconds[samples.count++] = seconds / s->block;
         samples.hits += all->flags[i][HIT];
     }
     m->late += late;
-    adapt_margin(&m->sync, late, n);
+    if (!s->operation->after_barrier)
+        sync_adapt(&m->sync, late, n);
     return samples;
 }
 
@@ -164,9 +167,12 @@ void measure_check(struct measurement *m, const struct series *s) {
  * caches. */
 static void restore_caches(const struct series *s) { s->operation->perform(s->operation, NULL); }
 
-/* One window of n <= WINDOW samples, on rank 0. */
+/* One window of n <= WINDOW samples. */
 static struct samples take_window(struct measurement *m, const struct series *s, int n) {
     struct window own, all;
+    if (m->sync.learned)
+        clocks_refresh(&m->run->topology);
+    bool shared_clock = m->sync.shared_clock && !s->operation->after_barrier;
     for (int i = 0; i < n; i++) {
         restore_caches(s);
         struct block block = timed_block(m, s);
@@ -174,18 +180,18 @@ static struct samples take_window(struct measurement *m, const struct series *s,
         if (s->operation->idle)
             add_idle_block(&own, i);
         else
-            add_block(&own, i, &block, m->sync.shared_clock ? 0 : block.start);
+            add_block(&own, i, &block, shared_clock ? 0 : clock_common(block.start));
     }
     over_ranks(&own, &all, n);
-    return is_root(m) ? keep(m, &all, n, s->block) : (struct samples){.count = 0};
+    return keep(m, s, &own, &all, n);
 }
 
-/* A window with at least one punctual sample: the margin grows until there is one. */
+/* A window with a punctual sample: the margin grows until there is one, or hope is lost. */
 static struct samples take_samples(struct measurement *m, const struct series *s, int n) {
     struct samples samples;
     do
         samples = take_window(m, s, n);
-    while (sync_decided(samples.count == 0));
+    while (sync_decided(samples.count == 0 && !samples.hopeless));
     return samples;
 }
 
@@ -197,8 +203,11 @@ static int needed_block(const struct series *s, double call) {
     return needed < 10.0 * s->block ? (int)needed + 1 : 10 * s->block;
 }
 
-/* Makes the block longer if it is too short; call: seconds of one call, on rank 0. */
-static bool grow_block(struct series *s, double call) {
+/* Makes the block longer if it is too short; call: seconds of one call, on rank 0. From a common
+ * start a block is one call: those after it would not start together. */
+static bool grow_block(const struct measurement *m, struct series *s, double call) {
+    if (m->run->from_common_start)
+        return false;
     int block = sync_decided(needed_block(s, call));
     bool grown = block > s->block;
     s->block = block;
@@ -223,7 +232,7 @@ static void choose_block(struct measurement *m, struct series *s, double budget)
         sample = seconds_since(start) / n;
         call = middle(&samples);
         s->warmup_samples += samples.count;
-    } while (grow_block(s, call));
+    } while (grow_block(m, s, call));
     s->window = sync_decided(window_for(budget / 4, sample));
 }
 
@@ -238,13 +247,14 @@ static void warm_up(struct measurement *m, struct series *s, double budget) {
         double call = middle(&samples);
         s->settled = before > 0 && agree(before, call, WARMUP_AGREEMENT);
         s->warmup_samples += samples.count;
-        before = grow_block(s, call) ? 0 : call;
+        before = grow_block(m, s, call) ? 0 : call;
         more = sync_decided(!s->settled && seconds_since(start) <= budget);
     }
 }
 
 static void add_samples(struct series *s, const struct samples *samples) {
     memcpy(s->seconds + s->samples, samples->seconds, (size_t)samples->count * sizeof(double));
+    memcpy(s->ends + s->samples, samples->ends, (size_t)samples->count * sizeof(double));
     s->samples += samples->count;
     s->hits += samples->hits;
 }
@@ -252,15 +262,18 @@ static void add_samples(struct series *s, const struct samples *samples) {
 /* One more window for one operation; then rank 0 checks the statistics and the clock. */
 static void continue_series(struct measurement *m, struct series *s, int64_t until) {
     int least = sync_decided(clock_now() < m->deadline ? MIN_SAMPLES : LATE_SAMPLES);
+    long late = m->late;
     struct samples samples = take_samples(m, s, s->window < least ? least : s->window);
+    s->late += (int)(m->late - late);
     add_samples(s, &samples);
-    if (grow_block(s, is_root(m) ? median(s->seconds, s->samples) : 0)) {
+    if (grow_block(m, s, is_root(m) && s->samples > 0 ? median(s->seconds, s->samples) : 0)) {
         s->warmup_samples += s->samples; /* faster than during the warm-up: start again */
-        s->samples = s->hits = 0;
+        s->samples = s->hits = s->late = 0;
     } else if (is_root(m)) {
+        bool few = s->samples < least && !m->run->from_common_start;
         s->converged = is_converged(s->seconds, s->samples);
-        s->done = s->converged || s->samples > MAX_SAMPLES - WINDOW ||
-                  (s->samples >= least && clock_now() > until);
+        s->done =
+            s->converged || s->samples > MAX_SAMPLES - WINDOW || (!few && clock_now() > until);
     }
     s->done = sync_decided(s->done) != 0;
 }
@@ -291,7 +304,7 @@ static void probe_levels(struct measurement *m, struct series *s, int64_t until)
 
 static void begin_series(struct series *s, const struct operation *operation) {
     s->operation = operation;
-    s->samples = s->hits = s->warmup_samples = 0;
+    s->samples = s->hits = s->late = s->warmup_samples = 0;
     s->done = s->converged = false;
 }
 

@@ -72,7 +72,10 @@ static void report_synchronisation(const struct sync *sync, const char *seconds,
 static void report_sweep(const struct measurement *m) {
     output_header("min_size", "%zu", m->run->options.min_size);
     output_header("max_size", "%zu", m->run->options.max_size);
-    output_header("block", "calls back to back, %g s or more", BLOCK_SECONDS);
+    if (m->run->from_common_start)
+        output_header("block", "one call");
+    else
+        output_header("block", "calls back to back, %g s or more", BLOCK_SECONDS);
     output_header("warmup",
                   "windows of up to %d samples until two agree within %g, at most %g of "
                   "the budget",
@@ -175,7 +178,7 @@ void report_size(const struct measurement *m, bool correct) {
             report_samples(s, kept_samples(m->run));
         if (correct && s->operation->levels > 0)
             report_levels(m->run, s);
-        if (root)
+        if (root && s->samples > 0)
             report_series(m, s, correct);
     }
 }

@@ -17,16 +17,15 @@ static double *sorted_copy(const double *values, int n) {
     return copy;
 }
 
-static double middle(const double *sorted, int n) {
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
-double median(const double *values, int n) {
-    double *sorted = sorted_copy(values, n);
-    double result = middle(sorted, n);
+double quantile(const double *values, int n, double fraction) {
+    double *sorted = sorted_copy(values, n), place = fraction * (n - 1);
+    int below = (int)place, above = below + 1 < n ? below + 1 : below;
+    double share = place - below, result = (1 - share) * sorted[below] + share * sorted[above];
     free(sorted);
     return result;
 }
+
+double median(const double *values, int n) { return quantile(values, n, 0.5); }
 
 bool agree(double a, double b, double fraction) { return fabs(a - b) <= fraction * fmin(a, b); }
 

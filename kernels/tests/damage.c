@@ -7,6 +7,7 @@
  *   DAMAGE=die      the victim exits silently when it is about to receive a message
  *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
+ *   DAMAGE=result   flips one bit in what MPI_Bcast, MPI_Allreduce or MPI_Alltoall deliver
  *   DAMAGE=ends     changes one random byte among the first or the last eight of exactly one
  *                   message, the one after DAMAGE_AFTER; blocks of MPI_Gather in place count, too
  *   DAMAGE=count    damages nothing
@@ -222,6 +223,27 @@ int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *t
     if (rank == root && from == MPI_IN_PLACE && (asked_for("ends") || asked_for("count")))
         damage_gathered(to, to_count, to_type, ranks, root);
     return result;
+}
+
+static int damage_result(void *result, int count, MPI_Datatype type, int status) {
+    if (bytes_of(count, type) >= smallest() && asked_for("result"))
+        ((unsigned char *)result)[bytes_of(count, type) / 2] ^= 1;
+    return status;
+}
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    return damage_result(buffer, count, type, PMPI_Bcast(buffer, count, type, root, comm));
+}
+
+int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+    return damage_result(to, count, type, PMPI_Allreduce(from, to, count, type, op, comm));
+}
+
+int MPI_Alltoall(const void *from, int from_count, MPI_Datatype from_type, void *to, int count,
+                 MPI_Datatype type, MPI_Comm comm) {
+    int status = PMPI_Alltoall(from, from_count, from_type, to, count, type, comm);
+    return damage_result(to, count, type, status);
 }
 
 int MPI_Finalize(void) {

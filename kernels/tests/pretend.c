@@ -5,6 +5,7 @@
  *   PRETEND_PROCESSORS=N  and N processors
  *   PRETEND_LATE=RANK  after its first broadcast the clock of this rank is 0.2 s ahead: it is late
  *                      for each agreed start and ends after all others
+ *   PRETEND_DRIFT=RANK  the clock of this rank is 10 % fast
  *   PRETEND_WAITING=N  by the account of waiting for a CPU, a rank waits N ns between two readings;
  *                      "none": there is no account; "zeros": the kernel does not count
  *   PRETEND_WAITING_RANK=RANK  only this rank; others never wait */
@@ -18,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static int fast;
+
 int MPI_Get_processor_name(char *name, int *length) {
     const char *nodes = getenv("PRETEND_NODES");
     int rank, ranks;
@@ -25,6 +28,7 @@ int MPI_Get_processor_name(char *name, int *length) {
         return PMPI_Get_processor_name(name, length);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    fast = getenv("PRETEND_DRIFT") != NULL && rank == atoi(getenv("PRETEND_DRIFT"));
     *length = sprintf(name, "node%d", rank * atoi(nodes) / ranks);
     return MPI_SUCCESS;
 }
@@ -55,6 +59,8 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
     int result = real(clock, now);
+    if (fast)
+        now->tv_nsec += (now->tv_sec * 1000000000 + now->tv_nsec) / 10;
     now->tv_nsec += ahead ? 200000000 : 0;
     now->tv_sec += now->tv_nsec / 1000000000;
     now->tv_nsec %= 1000000000;

@@ -60,6 +60,6 @@ void baseline_describe(void);
 void baseline_add(struct run *run, struct blocks *blocks);
 
 /* Sets the size of MPI_Gather, if present; call for each size. */
-void baseline_set_size(struct run *run, size_t size);
+void baseline_set_size(const struct run *run, size_t size);
 
 #endif

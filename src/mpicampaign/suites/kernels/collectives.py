@@ -1,0 +1,71 @@
+"""collectives: a sweep of sizes for each operation, from a start that all nodes share to the last rank's end.
+
+A time is known no better than what the clocks were found to be off. Where no repetition began in time on all
+ranks there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import COUNT, TIME
+from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row
+from mpicampaign.suites.kernels.sweep import sweep_layout
+from mpicampaign.suites.reading import OutputError
+from mpicampaign.suites.suite import ColumnMetric
+
+if TYPE_CHECKING:
+    from mpicampaign.base.records import Series
+
+_SWEEP = sweep_layout("start")
+_STARTS = {"common": {"from": "common start to last end"}, "barrier": {"after": "barrier, slowest rank"}}
+_QUANTILES = frozenset(
+    {f"last_p{n}" for n in (5, 25, 50, 75, 95)}  # over repetitions, of the last rank's end
+    | {f"rank_{n}" for n in ("min", "p25", "p50", "p75", "max")}  # over ranks, of their median ends
+)
+_TIMES: frozenset[str] = _QUANTILES | {"clock_bound", "clock_found"}
+
+
+def _series(frame: KernelFrame) -> tuple[Series, ...]:
+    if not frame.rows("samples"):
+        late = sum(int(row["late"]) for row in frame.rows("ends"))
+        raise OutputError(f"no repetition began in time on all ranks, {late} did not: do ranks share cores?")
+    return tuple(_with_ends(series, frame.rows("ends")) for series in _SWEEP.series(frame))
+
+
+def _with_ends(series: Series, ends: list[Row]) -> Series:
+    start, columns = series.qualifiers["start"], series.columns
+    own = (series.benchmark, start)
+    rows = [row for row in ends if row["samples"] and (row["operation"], row["start"]) == own]
+    if [row["size"] for row in rows] != columns["size"]:
+        raise OutputError(f"{series.label}: samples and ends are of other sizes")
+    added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in _TIMES}
+    added["late"] = [int(row["late"]) for row in rows]
+    if start == "common":
+        errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in rows]
+        added["width"] = [max(a or 0, b) for a, b in zip(columns["width"], errors, strict=True)]
+    for name in ("bandwidth", "bandwidth_wire", *(["size"] if series.benchmark == "Barrier" else [])):
+        del columns[name]
+    return replace(series, columns=columns | added, qualifiers=_STARTS[start])
+
+
+KERNEL = Kernel(
+    name="collectives",
+    layout=lambda: Layout(
+        needed={
+            **_SWEEP.needed,
+            "ends": frozenset({"operation", "start", "size", "samples", "late"}) | _TIMES,
+        },
+        names=_SWEEP.names,
+        seconds=_SWEEP.seconds | _TIMES,
+        optional=_SWEEP.optional | _QUANTILES,
+        series=_series,
+    ),
+    quick=("--max-size", "1KiB", "--after-barrier", "--budget", "0.5"),
+    metrics={
+        "rank_min": ColumnMetric("first rank's end", TIME),
+        "clock_found": ColumnMetric("clocks' error", TIME),
+        "late": ColumnMetric("late repetitions, left out", COUNT),
+    },
+)
