@@ -309,7 +309,7 @@ def run(
         "campaign": "lies",
         "repeats": repeats,
         "busy_machine": "rank",
-        "time_limit": "1 min",
+        "time_limit": "4 min",
         "mpis": {mpi: {"command": command} for mpi, command in commands.items()},
         "systems": {name: {"scheduler": "none", **each.system} for name, each in runs.items()},
         "host_groups": {f"of-{name}": {"system": name} for name in runs},

@@ -62,13 +62,13 @@ static void add_end(uint32_t state[8], const unsigned char *rest, size_t length,
         add_block(state, block + at);
 }
 
-bool sha256_of_file(int descriptor, char text[CHECKSUM_DIGITS + 1]) {
+bool sha256_of(reading *next, int descriptor, char text[CHECKSUM_DIGITS + 1]) {
     uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     unsigned char buffer[CHUNK];
     uint64_t total = 0;
     size_t held = 0, at;
-    for (ssize_t n; (n = read(descriptor, buffer + held, CHUNK - held)) != 0;) {
+    for (ssize_t n; (n = next(descriptor, buffer + held, CHUNK - held)) != 0;) {
         if (n < 0)
             return false;
         total += (uint64_t)n;

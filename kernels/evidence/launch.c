@@ -78,10 +78,19 @@ static char *read_whole(const char *path, size_t *length) {
     return text;
 }
 
+static char *command_line; /* as before main, which may cut it apart, as OSU's does */
+static size_t command_length;
+
+__attribute__((constructor)) static void keep_arguments(void) {
+    if (getenv("MPICAMPAIGN_RANK") != NULL)
+        command_line = read_whole("/proc/self/cmdline", &command_length);
+}
+
 /* Joined by blanks, as the script's own. */
 static void add_arguments(struct lines *lines) {
-    size_t length = 0;
-    char *text = read_whole("/proc/self/cmdline", &length);
+    size_t length = command_length;
+    char *text = command_line != NULL ? command_line : read_whole("/proc/self/cmdline", &length);
+    command_line = NULL;
     if (text == NULL || length == 0) {
         free(text);
         return;

@@ -147,7 +147,7 @@ void add_checksum(struct lines *lines, const char *name, const char *file) {
         if (computes() && kept && read_line(path, text, sizeof text) &&
             strspn(text, "0123456789abcdef") == CHECKSUM_DIGITS) {
             add(lines, field, "%s", text);
-        } else if (computes() && sha256_of_file(descriptor, text)) {
+        } else if (computes() && sha256_of(read, descriptor, text)) {
             add(lines, field, "%s", text);
             if (kept)
                 keep(path, text);

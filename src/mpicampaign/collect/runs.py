@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -293,9 +292,9 @@ def _read_result(record: Record, files: _RunFiles, reading: Mapping[str, Any] | 
     shared = oversubscription(evidence, parsed.metadata)
     chosen = chosen_transport(evidence, printed, parsed.series)
     claims = {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
-    raw = {f"{name}.txt": files.contents.get(name) for name in ("output", "stderr")}
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items() if content is not None}
-    verdict, reasons = judge(evidence, printed, parsed.series, claims, sums)
+    contents = ((f"{name}.txt", files.contents.get(name)) for name in ("output", "stderr"))
+    raw = {name: content for name, content in contents if content is not None}
+    verdict, reasons = judge(evidence, printed, parsed.series, claims, raw)
     return replace(
         record,
         status=OK,

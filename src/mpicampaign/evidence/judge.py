@@ -7,6 +7,7 @@ node's /sys, the topology is a declared one, and the verdict says so.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.evidence.gpus import gpu_findings
 from mpicampaign.evidence.launched import launch_findings, output_findings
+from mpicampaign.evidence.passed_output import passed_findings
 from mpicampaign.evidence.request import request_findings
 from mpicampaign.evidence.software import software_findings
 from mpicampaign.evidence.traffic import transport_findings
@@ -50,7 +52,7 @@ def judge(
     output: str,
     series: Iterable[Series],
     expected: Mapping[str, str] | None = None,
-    checksums: Mapping[str, str] | None = None,
+    raw: Mapping[str, bytes] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """The verdict and its reasons.
 
@@ -60,13 +62,14 @@ def judge(
     output : standard output and error of the benchmark, with the report of the MPI library
     series : the parsed output, for the payload that must have moved
     expected : claims that the run must have made to be the run of its folder
-    checksums : present SHA-256 of the raw outputs by file name; the run recorded its own
+    raw : the raw outputs by file name; the run recorded their checksums
     """
-    findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
+    findings = _claim(evidence, expected or {}) + _files(evidence, raw or {})
     if not findings:
         findings = [finding for check in CHECKS for finding in check(evidence)]
         tables = tuple(series)
         findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
+        findings += passed_findings(evidence, (raw or {}).get("output.txt", b""), tables)
     verdict, reasons = conclude(findings)
     declared = declared_topology(evidence)
     return (DECLARED, (declared, *reasons)) if declared and verdict == VERIFIED else (verdict, reasons)
@@ -113,8 +116,9 @@ def _identity(declared: str) -> str:
         return ""
 
 
-def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
+def _files(evidence: Evidence, raw: Mapping[str, bytes]) -> list[Finding]:
     """The raw outputs must be unchanged since the run."""
+    checksums = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items()}
     recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
     if changed := [name for name, checksum in checksums.items() if recorded[name] not in (None, checksum)]:
         return [

@@ -754,6 +754,11 @@ class _Imb(Suite):
         """A PingPong takes twice the time that is printed, and warm-ups are not counted."""
         return measured_time(tables, "repetitions")
 
+    row = r" +([0-9]{1,18}) +[0-9]+ +[0-9]+\.[0-9]"
+
+    def counts(self, table: Series, arguments: Sequence[str]) -> Iterable[float | None]:
+        return [(1 + (table.benchmark == "PingPong")) * (n or 0) for n in super().counts(table, arguments)]
+
     def printed_times(self, output: str, offset: int) -> Iterator[float]:
         """The date of the header, in the local time of rank 0."""
         date = _DATE.search(output)

@@ -85,7 +85,7 @@ _ON_DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
 
 # ---- the options that say where a table ends and what a run needs
 
-_LONG = {"m": "mes[a-z-]*", "d": "ac[a-z]*", "N": "nh[a-z]*"}  # message-size, accelerator, nhbr
+_LONG = {"m": "mes[a-z-]*", "d": "ac[a-z]*", "N": "nh[a-z]*", "i": "it[a-z]*"}
 _FLAGS = "[cfhIlvVz]*"  # letters that may stand before another one in one argument
 _SIZES = re.compile(r"(?=:?[0-9])(?:([0-9]{0,15}):)?([0-9]{0,15})")
 _DEVICES = {"D", "M", "MD", "MH"}
@@ -658,6 +658,19 @@ class _Osu(Suite):
         title = _plain(series.removeprefix("MPI").removesuffix(" Test"))
         name = _PROGRAMS.get(title, "").removeprefix("osu_")
         return "PingPong" if name == "latency" else name.capitalize() if name in _COLLECTIVES.values() else ""
+
+    row = r"([0-9]{1,18}) +[0-9]+\.[0-9]"
+
+    def counts(self, table: Series, arguments: Sequence[str]) -> list[float | None]:
+        """Those of `-i`, else the usual ones, of osu_latency (half round trips) and blocking collectives."""
+        program = _PROGRAMS.get(_plain(table.benchmark.removeprefix("MPI").removesuffix(" Test")), "")
+        ways, large = (2, 1000) if program == "osu_latency" else (1, 100)
+        options = {word[:2] for word in arguments if word.strip("0123456789:")} - {"-m", "-i", "-f"}
+        given = _option(arguments, "i")
+        if options or (ways == 1 and program.removeprefix("osu_") not in _BLOCKING):
+            return []
+        usual = (large if (size or 0) > 8192 else 10 * large for size in table.columns.get("size", ()))
+        return [ways * (int(given) if given.isdecimal() else often) for often in usual]
 
     def doubt_of_end(
         self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]

@@ -234,6 +234,13 @@ class Suite:
         """The time (s) for which its tables account at least, between MPI_Init and MPI_Finalize."""
         return 0.0
 
+    row: ClassVar[str] = ""
+    """How a line begins that is flushed once its size, a group of this pattern, was measured."""
+
+    def counts(self, table: Series, arguments: Sequence[str]) -> Iterable[float | None]:
+        """How often the time of each row passed while it was measured; none where that is not known."""
+        return table.columns.get("repetitions", ()) if "group" not in table.qualifiers else ()
+
     def printed_times(self, output: str, offset: int) -> Iterable[float]:
         """Moments (Unix time) at which it ran, by its output and the offset (s) of local time."""
         return ()

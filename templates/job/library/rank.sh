@@ -164,7 +164,7 @@ write_rank() {
         echo '#!/bin/bash'
         declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface rank_variable local_rank_variable evidence_library
         declare -p script_host hosts gpus_per_node gpu_binding
-        declare -f "${placing[@]}" record record_facts fact record_driver become "${gpu_functions[@]}"
+        declare -f "${placing[@]}" record record_facts fact record_driver preload become "${gpu_functions[@]}"
         echo 'become "$@"'
     } >"$rank"
     chmod +x,go-w "$rank"
@@ -172,8 +172,16 @@ write_rank() {
     read_topology
     choose_cpus
 }
+preload() { # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor
+    local library=$evidence_library
+    [ -e "$library" ] || return 0 # no C compiler was there to build it
+    case $library in
+        *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
+    esac
+    export LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}"
+}
 become() { # PROGRAM ARGUMENTS...: one rank
-    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu tool memory why library
+    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu tool memory why
     read -r HOSTNAME </proc/sys/kernel/hostname
     if [ -z "$number" ] || [ -z "$local_number" ]; then
         echo "the launcher did not set $rank_variable and $local_rank_variable" >&2
@@ -209,12 +217,6 @@ become() { # PROGRAM ARGUMENTS...: one rank
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_LOCAL_RANKS=$ranks_per_node
     export MPICAMPAIGN_EVIDENCE_FILE=$mine
     export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
-    library=$evidence_library
-    [ -e "$library" ] || library='' # no C compiler was there to build it
-    # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor.
-    case $library in
-        *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
-    esac
-    [ -z "$library" ] || export LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}"
+    preload
     exec "${bind[@]}" "$@"
 }

@@ -67,7 +67,7 @@ cannot_write() {
 mkdir -p "$attempt/ranks" || cannot_write
 evidence=$attempt/evidence.txt
 rank=$attempt/rank # starts each rank: binds it, then becomes the program
-launched='' started_before=''
+launched='' started_before='' reader=''
 succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
 unwritten= # set when evidence could not be written
 exec 3>"$evidence" || cannot_write
@@ -96,10 +96,33 @@ end_ranks() {
     done
 }
 
+# Descriptor 5 is a pipe whose reader notes what passes to the file; without the evidence library the file itself.
+open_output() {
+    local to from
+    [ -e "$evidence_library" ] || { exec 5>"$attempt/output.txt" && return; }
+    coproc passing {
+        trap '' HUP INT QUIT USR1 USR2 ALRM TERM XCPU
+        preload
+        MPICAMPAIGN_NOTES_TO=6 exec cat 6>&1 >"$attempt/output.txt" 2>/dev/null 3>&- 9>&-
+    }
+    reader=$! to=${passing[1]} from=${passing[0]}
+    exec 5>&"$to" 6<&"$from" {to}>&- {from}<&-
+}
+close_output() { # what the launcher started may hold the pipe for longer
+    local notes=''
+    exec 5>&-
+    [ -n "$reader" ] || return 0
+    read -rd '' -t 1 -u 6 notes || [ -n "$notes" ] || { kill -URG "$reader" && read -rd '' -t 1 -u 6 notes; }
+    kill -KILL "$reader" 2>/dev/null
+    reader=''
+    printf '%s\n' "${notes:-job passed=}" >&3 && [[ $notes != *unwritten=* ]] || unwritten=yes
+}
+
 # Whatever happens, the exit status is recorded, and a result appears complete or not at all.
 finish() { # STATUS
     local status=$1 sum file
     trap - EXIT
+    close_output
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     [ "$status" -ne 0 ] || wait_until_writable "$attempt"
     # what failed at the end of a full disk may have failed for that: its output is cut
@@ -201,12 +224,13 @@ measure() {
     record_node before
 
     [ ! -d "$attempt/work" ] || cd "$attempt/work" || exit 73
+    open_output
     began=$SECONDS
     read -r uptime _ </proc/uptime # in steps of 10 ms; nobody sets this clock
     started_before=$!
     launched_us=${EPOCHREALTIME:-$(date +%s.%6N)} # ranks of other hosts have no other clock in common; not in bash 4
     timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
-        >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
+        >&5 2>"$attempt/stderr.txt" </dev/null 3>&- 5>&- 6<&- &
     launched=$!
     wait "$launched"
     status=$?
@@ -216,6 +240,7 @@ measure() {
     record_node after
     look_at_hosts after
     [ "$status" -eq 0 ] || end_ranks
+    close_output
     launched='' started_before=$!
     append_results
 
