@@ -92,7 +92,8 @@ def due_rounds(
     for wave in range(len(further) + 1):
         nodes = further[wave - 1] if wave else ()
         numbers = range(wave * ROUNDS + 1, wave * ROUNDS + SCREEN + 1)
-        first: Rounds = {number: tuple(nodes) for number in numbers} if wave else _tuples(screen)
+        of_screen = dict.fromkeys(numbers, nodes) if wave else screen
+        first: Rounds = {number: tuple(members) for number, members in of_screen.items()}
         closed, later = wave < len(further), {node for taken in further[wave:] for node in taken}
         absent = {*down, *late, *(node for members in first.values() for node in members if closed)}
         in_wave, following, runs = first, dict[int, tuple[str, ...]](), list[_Run]()
@@ -116,10 +117,6 @@ def due_rounds(
                 in_wave = {**in_wave, number: tuple(kept)}
         due = {**due, **in_wave}
     return due
-
-
-def _tuples(rounds: Mapping[int, Collection[str]]) -> Rounds:
-    return {number: tuple(members) for number, members in rounds.items()}
 
 
 def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]) -> Rounds:
