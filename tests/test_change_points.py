@@ -16,6 +16,7 @@ from mpicampaign.history.changes import analyse_curves, events, key_id
 from mpicampaign.history.curves import ChangePoint, Curve
 from mpicampaign.questions.history.say import event_text
 from mpicampaign.statistics.change_points import (
+    ALTERNATING,
     CORRELATED,
     LASTING,
     NOT_POSITIVE,
@@ -64,6 +65,14 @@ def test_noise_that_drifts_by_itself_is_not_judged_over_100_points() -> None:
     assert why_not_judged(noise(1, 50) + walk, [50]) == CORRELATED
     assert why_not_judged([*walk, *noise(1, 100, walk[-1])]) == ""  # the last 100 count
     assert why_not_judged([5.0] * REFERENCE) == ""
+
+
+def test_the_same_two_levels_a_third_time_are_not_judged() -> None:
+    a, b = noise(1, 20), noise(2, 20, 110)
+    assert why_not_judged(a + b + a, [20, 40]) == ""
+    assert why_not_judged(a + b + a + b, [20, 40, 60]) == ALTERNATING
+    assert why_not_judged(a + b + a + noise(3, 20, 120), [20, 40, 60]) == ""
+    assert why_not_judged(a + b + noise(3, 20, 121) + noise(4, 20, 133), [20, 40, 60]) == ""
 
 
 # ---- many series

@@ -14,14 +14,16 @@ from test_charts import texts_of
 
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
+from mpicampaign.questions.crossings.draw import size_strips
 from mpicampaign.questions.crossings.find import Curves, SizeLeader, leaders_of
 from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
 from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.kernels.draw import level_charts
 from mpicampaign.report.draw_figures import page_of
+from mpicampaign.report.questions import answers
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.document import Grid
+from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
 from mpicampaign.suites import parse
@@ -219,3 +221,13 @@ def by_chance(gain: float) -> bool:
 def test_what_other_exchanges_show_as_far_is_chance() -> None:
     assert not by_chance(1.03), "4 of 70 exchanges are as far apart at some size"
     assert by_chance(1.5), "1 of 70"
+
+
+def test_a_strip_is_deep_where_the_repeats_show_who_leads_and_hollow_elsewhere() -> None:
+    bandwidth = next(one for one in answers(compare(runs(6))) if one.title.endswith("maximum bandwidth"))
+    [[(_, cell)]] = [grid.lines for grid in size_strips(bandwidth)]
+    assert isinstance(cell, Box)
+    blue, orange = "#0072B2", "#E69F00"
+    titles = ["8 B: A, 2.00", "128 B: A, 2.00", "1 KiB-1 MiB: B, 1.50 to 5.00"]
+    for title, fill in zip(titles, (blue, "none", orange), strict=True):
+        assert f'fill="{fill}"' in str(cell.text).partition(title)[0].rpartition("<rect")[2], title

@@ -24,10 +24,10 @@ from mpicampaign.base.reference import PUBLIC_SYSTEMS, REFERENCE
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
-from mpicampaign.evidence.fabrics import NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
+from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
 from mpicampaign.questions.public_systems.find import beside_public, values_of
-from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence
+from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
 from mpicampaign.report.write import write_report
 from mpicampaign.show.view import View
 from mpicampaign.show.writer import TextWriter, writer
@@ -95,6 +95,15 @@ def test_nodes_with_more_adapters_and_device_buffers_are_not_alike() -> None:
     assert [*not_compared(comparison, beside_public(comparison))] == [
         "g IBV: values of device buffers are compared with none"
     ]
+
+
+def test_the_share_of_the_line_rate_needs_rate_and_adapters() -> None:
+    comparison = compare(runs())
+    found = beside_public(comparison)
+    assert [*shares(comparison, found)] == ["g IBV, PingPong: 22.3 GB/s is 89 % of 200 Gb/s"]
+    named = {SCOPE: NODES, FABRIC: "infiniband-hdr"}  # says nothing of how many adapters
+    comparison = compare(runs(nodes={}, metadata=named))
+    assert [*shares(comparison, beside_public(comparison))] == [] and said(list(comparison.records))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ runs faster where ``config.json`` in the state folder says so. What a test may d
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import json
 import os
@@ -386,27 +387,16 @@ def bjobs(arguments: list[str]) -> int:
     failure = STATE / "bjobs.fails"
     if failure.exists():
         return fail(failure.read_text().strip())
-    ended = header = False
-    layout, ids, rest = "jobid stat queue job_name", list[str](), list(arguments)
-    header = True
-    while rest:
-        word = rest.pop(0)
-        if word == "-a":
-            ended = True
-        elif word == "-noheader" and config()["volclava"]:
-            return fail(VOLCLAVA_REFUSES.read_text().rstrip())
-        elif word == "-noheader":
-            header = False
-        elif word in ("-o", "-u"):
-            if not rest:
-                return fail(f"bjobs: option requires an argument -- {word[1]}")
-            value = rest.pop(0)
-            layout = value if word == "-o" else layout
-        elif re.fullmatch(r"[0-9]+(\[[0-9]+\])?", word):
-            ids.append(word)
-        else:
-            return fail(f"bjobs: {word}: Illegal option")
-    return _list_jobs(layout, header, ids, ended)
+    parser = argparse.ArgumentParser(prog="bjobs", add_help=False, allow_abbrev=False)
+    for name in ("-a", "-noheader"):
+        parser.add_argument(name, action="store_true")
+    parser.add_argument("-o", default="jobid stat queue job_name")
+    parser.add_argument("-u")
+    parser.add_argument("ids", nargs="*")
+    asked = parser.parse_args(arguments)
+    if asked.noheader and config()["volclava"]:
+        return fail(VOLCLAVA_REFUSES.read_text().rstrip())
+    return _list_jobs(asked.o, not asked.noheader, asked.ids, asked.a)
 
 
 def _list_jobs(layout: str, header: bool, ids: list[str], ended: bool) -> int:
