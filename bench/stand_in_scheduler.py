@@ -43,7 +43,7 @@ def sbatch(script: str) -> None:
     allocation = {
         "SLURM_JOB_ID": job.name,
         "SLURM_JOB_NODELIST": nodes,
-        "SLURMD_NODENAME": nodes.split(",")[0],
+        "SLURMD_NODENAME": expand(nodes)[0],
     }
     with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
         subprocess.Popen(

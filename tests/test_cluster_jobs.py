@@ -16,6 +16,7 @@ from build_records import write_result
 from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.render import run_folder
 from mpicampaign.jobs.run import Run
 from mpicampaign.run import cluster as run_cluster
 from mpicampaign.run.cluster import FIRST_WAIT, Ended
@@ -45,6 +46,8 @@ class Cluster:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
+        self.site = dict.fromkeys(("config", "assoc", "qos", "sinfo"), "")  # what it says of its limits
+        self.allowed = 1000  # jobs at a time
         self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
         self.submitted: list[list[list[Run]]] = []  # the tasks of each call
@@ -62,17 +65,15 @@ class Cluster:
             return CommandResult(
                 command[0], 1, "", "slurm_load_jobs error: Unable to contact slurm controller"
             )
+        for word in self.site.keys() & set(command):
+            return CommandResult(command[0], 0, self.site[word], "")
         if command[0] == "squeue":
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
         if command[0] == "scontrol":
-            status = self.exit_status
-            shown = [
-                shown_job(n, *job, status)
-                for n, job in self.queue.items()
-                if command[-1] in (n, n.split("_")[0])
-            ]
+            asked = [(n, *job) for n, job in self.queue.items() if command[-1] in (n, n.split("_")[0])]
+            shown = [shown_job(*job, self.exit_status) for job in asked]
             return CommandResult(command[0], 0 if shown else 1, "".join(shown), "Invalid job id specified")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
@@ -81,8 +82,10 @@ class Cluster:
         if self.refusal:
             return CommandResult(command[0], 1, "", f"sbatch: error: {self.refusal}")
         assert options["keep_open"]  # the lock lives as long as the command, if we are killed
-        self.calls += 1
         tasks = self.tasks(Path(command[-1]))
+        if sum(job[0] == "PENDING" for job in self.queue.values()) + len(tasks) > self.allowed:
+            return CommandResult(command[0], 1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit")
+        self.calls += 1
         self.submitted.append(tasks)
         for script in (script for task in tasks for script in task):
             self.submissions += 1
@@ -97,9 +100,7 @@ class Cluster:
 
     def tasks(self, submitted: Path) -> list[list[Run]]:
         """The runs that a submitted script makes, by task of its array."""
-        by_folder = {
-            str(script.folder.relative_to(script.campaign_folder)): script for script in self.scripts
-        }
+        by_folder = {run_folder(script): script for script in self.scripts}
         if submitted.name == "job.sh":
             return [[script for script in self.scripts if script.path == submitted]]
         lines = submitted.with_suffix(".runs").read_text().splitlines()
@@ -149,11 +150,8 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     answer = cluster.answer
 
     def refuse(command: list[str], **options: Any) -> CommandResult:
-        return (
-            CommandResult(command[0], 1, "", "busy")
-            if command[0] == "scancel"
-            else answer(command, **options)
-        )
+        busy = CommandResult(command[0], 1, "", "busy")
+        return busy if command[0] == "scancel" else answer(command, **options)
 
     cluster.jobs.cluster.run = refuse
     assert cluster.step() == []
@@ -234,6 +232,46 @@ def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Clust
     assert len(cluster.runs) == 30
     text = Path(cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
     assert any("timeout --kill-after=60" in each.read_text() for each in text)
+
+
+@pytest.mark.parametrize(
+    ("config", "arrays"),
+    [
+        ("MaxArraySize            = 1001\n", [250]),
+        ("MaxArraySize = 1001\nMaxJobCount = 300\nSchedulerParameters = a=2,max_array_tasks=50\n", [50] * 3),
+        ("", [100, 100, 50]),
+    ],
+)
+def test_arrays_are_as_large_as_the_site_allows(
+    make: Callable[..., Cluster], config: str, arrays: list[int]
+) -> None:
+    cluster = make(250)
+    cluster.site["config"] = config
+    while cluster.step(0.1) or cluster.jobs.submits:
+        pass
+    assert [len(tasks) for tasks in cluster.submitted] == arrays
+
+
+@pytest.mark.parametrize(("association", "submissions"), [("me|normal|500|\n", 19), ("", 23)])
+def test_where_few_jobs_are_allowed_each_makes_many_runs_and_the_next_one_goes_on(
+    make: Callable[..., Cluster], association: str, submissions: int
+) -> None:
+    """The site says how many, or its refusals show it; a job has time for ten runs."""
+    cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
+    cluster.site |= {"assoc": association, "qos": "normal||600|\ndebug|4||\n", "sinfo": "all*|1:00:00\n"}
+    cluster.allowed, ended = 4, 0
+    while (ended := ended + len(cluster.step())) < 200:
+        for number in [number for number, job in cluster.queue.items() if job[0] == "PENDING"][:1]:
+            call, _, task = number.partition("_")
+            for run in cluster.submitted[int(call) - 1][int(task or 1) - 1][:10]:
+                leave(run, None, result=True)
+            cluster.becomes("COMPLETED", number)
+    assert (cluster.calls, cluster.jobs.summary()) == (submissions, [])
+    assert "the site allows 4 jobs at a time: up to 25 runs a job" in cluster.said
+    assert any(line.endswith("COMPLETED before all its runs: the next one goes on") for line in cluster.said)
+    batches = (cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
+    [last_start] = {line for path in batches for line in path.read_text().splitlines() if "SECONDS" in line}
+    assert last_start.strip().startswith('[ "$SECONDS" -le 3240 ] || break')
 
 
 def test_after_a_timeout_of_the_command_the_job_may_still_appear(make: Callable[..., Cluster]) -> None:

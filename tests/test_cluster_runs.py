@@ -51,18 +51,9 @@ def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: S
 
 
 OF_THE_SHELL = {
-    **{
-        "SBATCH_PARTITION": "blue",
-        "SBATCH_EXPORT": "ALL",
-        "SBATCH_BEGIN": "now+1hour",
-        "SLURM_HINT": "nomultithread",
-    },
-    **{
-        "SQUEUE_FORMAT": "%i",
-        "SQUEUE_STATES": "PENDING",
-        "SQUEUE_PARTITION": "blue",
-        "SLURM_TIME_FORMAT": "%s",
-    },
+    **{"SBATCH_PARTITION": "blue", "SBATCH_EXPORT": "ALL", "SBATCH_BEGIN": "now+1hour"},
+    **{"SLURM_HINT": "nomultithread", "SLURM_TIME_FORMAT": "%s", "SQUEUE_FORMAT": "%i"},
+    **{"SQUEUE_STATES": "PENDING", "SQUEUE_PARTITION": "blue"},
     **{"UCX_TLS": "tcp", "I_MPI_SHM_CELL_FWD_SIZE": "256"},
 }
 
@@ -360,3 +351,29 @@ def test_a_job_that_slurm_ends_at_its_limit_is_a_failure_with_advice(site: Site)
     [record] = site.records()
     assert record.status == FAILED
     assert "interrupted by signal 15" in record.reason
+
+
+# No accounting here: this refuses as it would.
+STRICT = """\
+tasks=$(sed -n 's/^#SBATCH --array=1-//p' "$2")
+jobs=$(/usr/bin/squeue --noheader --array --me --states=PD,R,CG,CF | wc -l)
+[ $((jobs + ${tasks:-1})) -gt 3 ] || exec /usr/bin/sbatch "$@"
+echo "sbatch: error: Job violates accounting/QOS policy (job submit limit)" >&2; exit 1
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("association", "most"), [("echo 'me||3|'", 3), ("exit 1", 15)])
+def test_a_site_gets_as_few_jobs_and_as_large_arrays_as_it_allows(
+    site: Site, association: str, most: int
+) -> None:
+    site.cluster.administer(["sh", "-c", "echo MaxArraySize=3 >>/etc/slurm/slurm.conf"])
+    site.cluster.stop_controller()
+    site.cluster.start_controller()
+    site.write(repeats=30, group={"hosts": ["n1", "n2"]})
+    site.replace("sbatch", STRICT)
+    site.replace("sacctmgr", association)
+    assert succeeded(done := site.run())
+    assert "the site allows 3 jobs at a time: up to " in done.stderr and "array" not in done.stderr
+    assert set(site.submissions().values()) == {1} and len(site.submissions()) == 30
+    assert len(site.cluster.completed_jobs()) <= most

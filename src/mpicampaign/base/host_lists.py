@@ -73,13 +73,13 @@ def expand_patterns(text: str) -> frozenset[str]:
     return frozenset(_expanded(text, _RANGES))
 
 
-def fold(names: Iterable[str]) -> str:
-    """A short list of these names: ``cn[049-080,090],login1``."""
+def fold(names: Iterable[str], inside: bool = True) -> str:
+    """A short list of these names: ``cn[049-080,090],login1``; ``inside``: also ``n[1-3]-ib``."""
     numbers_of: dict[tuple[str, str, int], list[int]] = {}
     unnumbered = []
     for name in sorted(set(names), key=lambda name: (len(name), name)):
         parts = _LAST_NUMBER.fullmatch(name)
-        if parts is None:
+        if parts is None or (parts[3] and not inside):
             unnumbered.append(name)
         else:
             before, number, after = parts.groups()

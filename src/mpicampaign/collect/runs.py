@@ -396,9 +396,9 @@ def _exit_status(job: Mapping[str, str]) -> int | None:
     return int(status) if status.isdecimal() else None
 
 
-def ended_by_itself(folder: Path) -> bool:
+def ended_by_itself(folder: Path, job_id: str = "") -> bool:
     """Whether a run's latest attempt ended without a result, and not by a signal or for want of space."""
-    job = _latest_attempt(folder)
+    job = _latest_attempt(folder, job_id)
     interrupted = job.get("reason", "").startswith("interrupted")
     return _exit_status(job) not in (None, *_UNWRITTEN) and not interrupted
 

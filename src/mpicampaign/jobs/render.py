@@ -158,7 +158,7 @@ def script_text(run: Run, inline: bool = False) -> str:
     return _rendered("job.sh.j2", **_context(run, inline))
 
 
-def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
+def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int | None = None) -> str:
     """The script of several runs, a job array if they are more than one task.
 
     Tasks ask for the same: the runs of a block for the most ranks on a node that any of them has, with the
@@ -167,21 +167,24 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     Parameters
     ----------
     runs : the file with the runs' folders, a line for each task; its name is the job's
+    longest : how many minutes a job may have; runs that it would cut are for the next one
     """
     run, count, packed = tasks[0][0], len(tasks), max(map(len, tasks))
     scheduler = batch_scheduler(run.job.system.scheduler)
     assert scheduler is not None  # there are no batches without one
     limit = minutes(run.time_limit)
+    total = limit * packed if run.block else min(limit * packed, max(limit, longest or limit * packed))
     shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
     return _rendered(
         "batch.sh.j2",
-        **_request(run, runs.stem, limit * packed, count if count > 1 else 0, widest(tasks[0])),
+        **_request(run, runs.stem, total, count if count > 1 else 0, widest(tasks[0])),
         shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
         task=ShellText(scheduler.task or "1"),
         seconds=60 * limit if packed > 1 else 0,
+        last_start=60 * (total - limit) if total < limit * packed else None,
         hosts=ShellText(f"${{{scheduler.granted_hosts}-}}") if run.block and scheduler.granted_hosts else "",
     )
 

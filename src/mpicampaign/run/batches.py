@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_te
 from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.schedulers import BatchScheduler, Scheduler
-from mpicampaign.schedulers.listings import QueuedJob
+from mpicampaign.schedulers.listings import MANY, QueuedJob
 from mpicampaign.schedulers.node_states import states_path
 
 FOLDER = "batches"
@@ -54,7 +54,7 @@ class Batch:
     def write(self, longest: int | None = None) -> Path:
         """Write its files, unless it is a single run; returns the script to submit.
 
-        ``longest``: how many minutes a job of rounds may have.
+        ``longest``: how many minutes a job may have.
         """
         first = self.tasks[0][0]
         if len(self.runs) == 1 and not self.rounds:
@@ -66,7 +66,7 @@ class Batch:
         lines = ("\t".join(map(run_folder, task)) for task in self.tasks)
         write_whole(runs, "".join(f"{line}\n" for line in lines))
         if not self.rounds:
-            write_whole(script, batch_text(self.tasks, runs))
+            write_whole(script, batch_text(self.tasks, runs, longest))
             return script
         steps, parts = steps_of(self.runs), runs.with_suffix(".rounds")
         write_whole(parts, "".join(f"{line}\n" for line in rounds_lines(steps)))
@@ -83,16 +83,24 @@ class Batch:
 
 
 def batches_of(
-    runs: Iterable[Run], scheduler: BatchScheduler, places: Counter[str], alone: Collection[str] = ()
+    runs: Iterable[Run],
+    scheduler: BatchScheduler,
+    places: Counter[str],
+    alone: Collection[str] = (),
+    pack: Callable[[Run], int] = lambda run: run.job.system.pack,
+    largest: int = MANY,
 ) -> list[Batch]:
     """The runs in as few submissions as their requests allow, in their order.
 
-    Repeats of a case stay independent: none shares an allocation. A block is a task of its own.
+    Repeats of a case stay independent: they share an allocation only where another one would have the same
+    nodes. A block is a task of its own.
 
     Parameters
     ----------
     places : how many jobs the queue takes, by system; runs without a place are left out
     alone : names of jobs that are submitted by themselves
+    pack : how many runs may be one job
+    largest : the most tasks of an array
     """
     alike: dict[object, list[list[Run]]] = {}  # packs by request
     by_shape = grouped(runs, lambda run: shares_steps(run, scheduler))
@@ -101,16 +109,17 @@ def batches_of(
     )
     for block in together.values():
         system, is_alone = block[0].job.system, any(run.job_name in alone for run in block)
-        packs = alike.setdefault(block[0].job_name if is_alone else _request(block), [])
-        if (pack := _fitting(packs, block[0])) is not None:
-            pack += block
+        packs = alike.setdefault(block[0].job_name if is_alone else request(block), [])
+        if (shared := _fitting(packs, block[0], pack(block[0]))) is not None:
+            shared += block
         elif places[system.defined] > 0:
             places[system.defined] -= 1
             packs.append(block)
     batches: list[Batch] = []
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
-        batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
+        size = largest if scheduler.task else 1
+        batches += [Batch(tasks[first : first + size]) for first in range(0, len(tasks), size)]
     return batches + rounds_of(by_shape.get(True, []), places)
 
 
@@ -157,13 +166,15 @@ def _slices(runs: Sequence[Run], most: int | None) -> list[list[Run]]:
     return slices
 
 
-def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
-    size, case = 0 if run.block else run.job.system.pack, run.case
+def _fitting(packs: Iterable[list[Run]], run: Run, size: int) -> list[Run] | None:
+    if run.block or size == 1:
+        return None
+    same_nodes, case = run.job.keeps_nodes, run.case
     free = (pack for pack in packs if len(pack) < size)
-    return next((pack for pack in free if all(run.case != case for run in pack)), None)
+    return next((pack for pack in free if same_nodes or all(run.case != case for run in pack)), None)
 
 
-def _request(block: Sequence[Run]) -> tuple[object, ...]:
+def request(block: Sequence[Run]) -> tuple[object, ...]:
     """What the job of a run or a block asks for; a system and a host group have the same directives for all.
 
     The MPI libraries of a system share blocks, and no packs.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from mpicampaign.jobs.run import Run
 from mpicampaign.run.faults import Faults
 from mpicampaign.run.scheduler_calls import Query, caller, submitting, usable
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.schedulers.listings import QueuedJob
+from mpicampaign.schedulers.listings import Limits, QueuedJob
 
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
@@ -81,6 +82,7 @@ class Cluster:
         self.faults = Faults()
         self.next_query = 0.0
         self._wait = FIRST_WAIT
+        self._answers: dict[str, str] = {}
 
     @property
     def ids(self) -> set[str]:
@@ -144,7 +146,20 @@ class Cluster:
             self.say(f"{job.run.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again")
         return answer.status == 0
 
-    def answer(self, query: list[str]) -> str:
-        """What a query printed; empty where there is none, or where it failed."""
-        answer = self.run(query) if query else None
-        return answer.out if answer and answer.status == 0 else ""
+    def limits(self, run: Run) -> Limits:
+        """How many jobs like that of a run the site allows; it is asked once."""
+        answers = [self.answer(query, once=True) for query in self.scheduler.limit_queries(getpass.getuser())]
+        return self.scheduler.read_limits(answers, run.job.group.account, run.job.group.qos)
+
+    def longest(self, run: Run) -> int | None:
+        """How many minutes a job like that of a run may have; None: no limit, or not known."""
+        text = self.answer(self.scheduler.longest_query(run.job.group.partition), once=True)
+        return self.scheduler.read_longest(text) if text else None
+
+    def answer(self, query: list[str], once: bool = False) -> str:
+        """What a query printed; empty where there is none, or where it failed; ``once``: in this call."""
+        key = " ".join(query)
+        if not once or key not in self._answers:
+            answer = self.run(query) if query else None
+            self._answers[key] = answer.out if answer and answer.status == 0 else ""
+        return self._answers[key]

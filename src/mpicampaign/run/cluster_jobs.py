@@ -18,7 +18,7 @@ from mpicampaign.collect.runs import (
 )
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
 from mpicampaign.jobs.run import RESULT, Run
-from mpicampaign.run.batches import GIVEN_UP, whole_group
+from mpicampaign.run.batches import GIVEN_UP, request, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
 from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
@@ -30,6 +30,7 @@ from mpicampaign.schedulers.listings import (
     FAILED,
     HELD,
     LAUNCH_FAILED,
+    MANY,
     NODE_FAIL,
     NOT_STARTED,
     OUT_OF_MEMORY,
@@ -87,12 +88,14 @@ class ClusterJobs:
         self._asks = True  # whether it is to be asked for further jobs that are missing in the last list
         self._answered = True  # whether it answered each query since
         self._waited_for_orphan = False  # whether the last submission of a killed call has ended
-        self._said: set[tuple[str, str]] = set()
+        self._said: set[str] = set()
+        self._names_in: dict[str, set[str]] = {}  # the runs of each job in the last list
         self._waiting: set[str] = set()  # jobs that waited for lost nodes at the last look
 
     def take(self, run: Run) -> None:
         """Add a run; the next `step` submits it, unless its job is in the queue already."""
         self._jobs[run.job_name] = ClusterJob(run)
+        self._submission.requests.add(request([run]))
         self.cluster.next_query = 0.0
 
     @property
@@ -164,8 +167,11 @@ class ClusterJobs:
 
     def _after_query(self, listing: dict[str, list[QueuedJob]]) -> list[Ended]:
         """What became of the runs; those with notes come first, which show whether the list is whole."""
-        self._submission.room = None  # a limit may have been raised
+        self._submission.room = MANY  # a limit may have been raised
         self._cut, self._asks, self._answered = False, True, True
+        self._names_in.clear()
+        for queued in (queued for several in listing.values() for queued in several):
+            self._names_in.setdefault(queued.id, set()).add(queued.name)
         ended = self._give_up_waiting(listing)
         self._forget(ended)
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
@@ -354,9 +360,15 @@ class ClusterJobs:
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
         if state == FAILED and self._scheduler.unreached.search(error_before_output(job.run.folder, job.id)):
             state, description = UNREACHED, f"failed: {UNREACHED}"
-        if (job.run.part or job.run.each) and not ended_by_itself(job.run.folder):
-            ends = (FAILED, TIMEOUT, DONE) if job.run.each else (FAILED, TIMEOUT)
+        fellows = self._names_in.get(job.id, set())
+        shared = len(fellows) > 1 and not (job.run.part or job.run.each)
+        begun = any(path.name.endswith(f"-{job.id}") for path in attempts_of(job.run.folder))
+        several = shared or job.run.part or job.run.each
+        if several and not ended_by_itself(job.run.folder, job.id if shared else ""):
+            ends = (FAILED, TIMEOUT, DONE) if shared or job.run.each else (FAILED, TIMEOUT)
             status, state = None, BLOCK_ENDED if state in ends else state
+        # its job made others of its runs, and had no time for this one
+        goes_on = shared and not begun and state in RETRIES and not self._jobs.keys() >= fellows
         if status is not None and state == VANISHED:
             return Ended(job.run, status)
         if status is not None and state not in RETRIES:
@@ -368,22 +380,25 @@ class ClusterJobs:
         if state in RETRIES and (ended := self._left(job, f"job {job.id} {description}")):
             return ended
         is_over = outage and state in (UNWRITTEN, NOT_STARTED)
-        if is_over or job.retries[state] < RETRIES.get(state, 0):
-            job.retries[state] += not is_over
-            self._faults.again[state] += 1
-            self._say_of(job, f"job {job.id} {description}: submitted again")
-            job.id, job.since, job.alone = "", None, True
+        if is_over or goes_on or job.retries[state] < RETRIES.get(state, 0):
+            what = " before all its runs: the next one goes on" if goes_on else ": submitted again"
+            self._say_of(job, f"job {job.id} {description}{what}", once=goes_on)
+            if not goes_on:
+                job.retries[state] += not is_over
+                self._faults.again[state] += 1
+            job.id, job.since, job.alone = "", None, begun or not shared
             self.cluster.note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was written: look at the logs in {job.run.log.parent}")
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
 
-    def _say_of(self, job: ClusterJob, text: str) -> None:
+    def _say_of(self, job: ClusterJob, text: str, once: bool = False) -> None:
         """Print a line once for a job that measures many members, not for each of its runs."""
         label = " ".join(whole_group(job.run)) if job.run.each else job.run.label
-        if not job.run.each or (label, text) not in self._said:
-            self._say(f"{label}: {text}")
-        self._said.add((label, text))
+        line = text if once else f"{label}: {text}"
+        if line not in self._said or not (once or job.run.each):
+            self._say(line)
+        self._said.add(line)
 
     def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
         """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""

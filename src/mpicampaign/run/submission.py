@@ -8,17 +8,25 @@ from collections.abc import Iterable, Sequence
 
 from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.files import refuse_changeable, system_error_text
+from mpicampaign.base.text import counted
 from mpicampaign.collect.submissions import REFUSED, SUBMITTED, SUBMITTING
+from mpicampaign.jobs.render import minutes
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import Batch, batches_of, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
+from mpicampaign.run.durations import Durations
 from mpicampaign.run.scheduler_calls import BUSY, usable
+from mpicampaign.schedulers.listings import MANY
 
-# Runs that are submitted between two looks at the files, and so the largest array. Runs of one array stand
-# next to each other in the queue: a larger one would undo more of the plan's random order.
-BURST = 100
+# Runs that are submitted between two looks at the files. Those of one request stand next to each other in the
+# queue, so that a drift of the machine over a burst falls between requests. With a hundred bursts in a call
+# that is a hundredth of its drift at most, and far less on average: which request comes first is random in
+# each, as the plan's order is. Runs that all ask for the same keep that order, in an array of any size.
+BURST, BURSTS = 100, 100
+NO_REPEATS = "; repeats of a case share one only on listed hosts"
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
-TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
+TOO_MANY = re.compile(r"submit ?(limit|job)|MaxSubmit|MAX_PEND|pending job|job (slot limit|array)", re.I)
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
 
 
@@ -27,8 +35,13 @@ class Submission:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self.room: int | None = None  # jobs in flight when the scheduler accepted no more
-        self._alone = False  # whether it refused an array for a limit on jobs
+        self.room = MANY  # jobs in flight when the scheduler accepted no more
+        self._most = 0  # of them so far
+        self._largest = MANY  # array that a limit on jobs may allow, once one was refused
+        self.requests: set[object] = set()  # of all runs of this call
+        self._expected = 0  # runs, at the begin
+        self._durations = Durations()
+        self._says_packs = True
 
     def due(self) -> list[ClusterJob]:
         """What is to be submitted, in the plan's order; nothing while the queue has no place for it.
@@ -42,52 +55,66 @@ class Submission:
         due = [job for job in jobs if job.due and job.run.part not in in_queue]
         places = self._places(due)
         due = [job for job in due if places[job.run.job.system.defined] > 0]
-        blocks = {_block(job) for job in due[:BURST]} - {None}
-        return [job for number, job in enumerate(due) if number < BURST or _block(job) in blocks]
+        self._expected = max(self._expected, len(jobs))
+        alike = due and len(self.requests) == 1
+        size = self._cluster.limits(due[0].run).tasks if alike else self._expected // BURSTS
+        burst = max(BURST, size)
+        blocks = {_block(job) for job in due[:burst]} - {None}
+        return [job for number, job in enumerate(due) if number < burst or _block(job) in blocks]
+
+    def _pack(self, run: Run) -> int:
+        """How many runs may be one job: as many as bring a burst into the queue, and as its time allows."""
+        allowed, pack = min(self._cluster.limits(run).jobs, self._most or MANY), run.job.system.pack
+        if allowed >= BURST:
+            return pack
+        seconds = 60 * ((self._cluster.longest(run) or MANY) - minutes(run.time_limit))
+        in_time = 1 + seconds // max(1, round(self._durations.expected_or_limit(run)))
+        waiting = min(len(self._cluster.jobs), max(BURST, self._expected // BURSTS))
+        forced = min(-(-waiting // allowed), in_time)
+        if forced > pack and self._says_packs:
+            self._says_packs = False
+            text = f"the site allows {counted(allowed, 'job')} at a time: up to {forced} runs a job"
+            self._cluster.say(text + ("" if run.job.keeps_nodes else NO_REPEATS))
+        return max(pack, forced)
 
     def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:
         """How many further jobs the queue takes, by system, with whichever MPI libraries."""
-        systems = {job.run.job.system.defined: job.run.job.system for job in jobs}
+        systems = {job.run.job.system.defined: job.run for job in jobs}
         in_flight = (job for job in self._cluster.jobs.values() if job.id)
         queued = Counter(name for name, _ in {(job.run.job.system.defined, job.id) for job in in_flight})
-        limits = {name: (self.room, system.max_queued) for name, system in systems.items()}
-        return Counter(
-            {
-                name: min((most - queued[name] for most in both if most is not None), default=BURST)
-                for name, both in limits.items()
-            }
-        )
+        most = {
+            name: min(self.room, run.job.system.max_queued or MANY, self._cluster.limits(run).jobs)
+            for name, run in systems.items()
+        }
+        return Counter({name: number - queued[name] for name, number in most.items()})
 
     def submit_due(self) -> list[Ended]:
         """Submit; returns the runs that are given up, since the scheduler refuses them."""
         due, ended = self.due(), list[Ended]()
         by_name = {job.run.job_name: job for job in due}
-        alone = {name for name, job in by_name.items() if job.alone or self._alone}
+        alone = {name for name, job in by_name.items() if job.alone}
         refused = 0
-        runs = [job.run for job in due]
-        for batch in batches_of(runs, self._cluster.scheduler, self._places(due), alone):
+        self._durations = Durations()  # with the results since
+        largest = min(self._cluster.limits(due[0].run).tasks, self._largest) if due else 1
+        runs, scheduler = [job.run for job in due], self._cluster.scheduler
+        for batch in batches_of(runs, scheduler, self._places(due), alone, self._pack, largest):
             jobs = [by_name[run.job_name] for run in batch.runs]
             problem = self._submit(batch, jobs)
             refused += bool(problem)
             if problem and self._gives_up(batch, jobs, problem):
                 message = f"not submitted after {jobs[0].refusals} tries: {problem}"
                 ended += [Ended(run, None, message) for run in batch.runs]
-            if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
+            if (problem and self._concerns_all(problem, batch)) or refused == REFUSALS_IN_A_BURST:
                 break
         return ended
 
-    def _longest(self, batch: Batch) -> int | None:
-        """How many minutes the queue gives a job of rounds, which may be cut: the next one goes on."""
-        scheduler = self._cluster.scheduler
-        partition = batch.runs[0].job.group.partition
-        text = self._cluster.answer(scheduler.longest_query(partition)) if batch.rounds else ""
-        return scheduler.read_longest(text) if text else None
-
-    def _concerns_all(self, problem: str) -> bool:
+    def _concerns_all(self, problem: str, batch: Batch) -> bool:
         """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
-        if TOO_MANY.search(problem):
-            self._alone = True
+        if TOO_MANY.search(problem) and len(batch.tasks) > 1:
+            self._largest = len(batch.tasks) // 2
+        elif TOO_MANY.search(problem):
             self.room = len(self._cluster.ids)
+            self._most = max(self._most, self.room)
         return _can_pass(problem)
 
     def _submit(self, batch: Batch, jobs: list[ClusterJob]) -> str:
@@ -100,7 +127,7 @@ class Submission:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             cluster.append(jobs, SUBMITTING)
-            script = batch.write(self._longest(batch))
+            script = batch.write(cluster.longest(batch.runs[0]))
             for path in {script, *(run.path for run in batch.runs)}:
                 refuse_changeable(path, cluster.folder)
             answer = cluster.submit(script)
@@ -119,9 +146,11 @@ class Submission:
         else:
             cluster.no_answer(answer.last_line)
         usable(answer)
+        too_many = TOO_MANY.search(answer.last_line) is not None
         for job in jobs:
+            job.due = too_many and len(batch.tasks) > 1  # in smaller arrays
             job.refusals += 1
-            job.alone = job.alone or (refused and len(jobs) > 1)
+            job.alone = job.alone or (refused and len(jobs) > 1 and not too_many)
         # the next query shows whether it was accepted after all
         cluster.query_within(FIRST_WAIT * jobs[0].refusals)
         return answer.last_line

@@ -120,6 +120,16 @@ class NodeState(NamedTuple):
         return f"{self.native_state} ({self.reason})" if self.reason else self.native_state
 
 
+MANY = 1_000_000
+
+
+class Limits(NamedTuple):
+    """The most tasks of an array and the most jobs of a user in the queue; defaults where nobody says."""
+
+    tasks: int = 100
+    jobs: int = MANY
+
+
 class JobReport(NamedTuple):
     """What a scheduler wrote around a job's output; what it leaves out is empty.
 

@@ -51,6 +51,7 @@ _ELEMENT = re.compile(r"(?P<name>.*)\[(?P<index>[0-9]+)\]")
 # Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_CONFIGURED = re.compile(r"\bMAX_(JOB_ARRAY_SIZE|PEND_JOBS)\s*=\s*(\d+)")
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
 _SUBJECT = re.compile(
     r"^Subject: Job (?P<id>\d+(?:\[\d+\])?): <(?P<name>.*?)>(?: in cluster <(?P<cluster>[^>\n]*)>)? "
@@ -178,6 +179,18 @@ class Lsf(BatchScheduler):
 
     def in_use(self, state: NodeState) -> bool:
         return (state.native_state, state.reason) != ("ok", "")
+
+    def limit_queries(self, user: str) -> list[list[str]]:
+        return [["bparams", "-a"], ["busers", "-w", user]]
+
+    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> listings.Limits:
+        """Pages "bparams" and "busers": MPJOBS is the most pending jobs, a hyphen where there is no limit."""
+        columns, *rows = [line.split() for line in answers[1].splitlines()] or [[]]
+        of_user = (pair for row in rows for pair in zip(columns, row, strict=False))
+        found = (*_CONFIGURED.findall(answers[0]), *of_user)
+        known = {name: int(number) for name, number in found if number.isdecimal() and int(number)}
+        jobs = (known.get(name, listings.MANY) for name in ("PEND_JOBS", "MPJOBS"))
+        return listings.Limits(known.get("JOB_ARRAY_SIZE", 100), min(jobs))
 
     def usable(self, native_state: str) -> bool:
         return native_state in _IN_USE

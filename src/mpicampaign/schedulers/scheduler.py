@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mpicampaign.schedulers.listings import *  # noqa: F403 - schedulers of other packages find all here
-from mpicampaign.schedulers.listings import JobReport, Node, NodeClass, NodeState, Queue, QueuedJob
+from mpicampaign.schedulers.listings import JobReport, Limits, Node, NodeClass, NodeState, Queue, QueuedJob
 
 
 class Scheduler(ABC):
@@ -205,6 +205,14 @@ class BatchScheduler(Scheduler):
     def read_longest(self, text: str) -> int | None:
         """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
         return None
+
+    def limit_queries(self, user: str) -> list[list[str]]:
+        """The commands that tell how many jobs a user may have; any may fail."""
+        return []
+
+    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> Limits:
+        """What `limit_queries` printed, for jobs of an account and a QOS (empty: the user's default)."""
+        return Limits()
 
     def read_states(self, text: str) -> dict[str, NodeState]:
         """The output of `state_query` by node."""

@@ -12,7 +12,16 @@ from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers import listings
-from mpicampaign.schedulers.listings import JobState, Node, NodeClass, NodeState, Queue, QueuedJob
+from mpicampaign.schedulers.listings import (
+    MANY,
+    JobState,
+    Limits,
+    Node,
+    NodeClass,
+    NodeState,
+    Queue,
+    QueuedJob,
+)
 from mpicampaign.schedulers.scheduler import BatchScheduler
 
 # Of a host group, in the order of job scripts.
@@ -53,6 +62,7 @@ _SHOWN = re.compile(
     r".*?JobName=(?P<name>.*?) UserId=.*? JobState=(?P<state>\S+) Reason=(?P<reason>\S*)"
     r" .*?ExitCode=(?P<exit>\d+):"
 )
+_CONFIGURED = re.compile(r"\b(MaxArraySize|MaxJobCount|max_array_tasks) *= *(\d+)")
 _HEADER = re.compile(r"JOBID\|STATE\|REASON\|NAME\s*|NODELIST\|PARTITION\|.*\|STATE\s*")
 _ALL = ("ALL", "(null)")
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
@@ -64,6 +74,7 @@ _OUT_OF_USE = re.compile(r"(?<!power_)(?<!ed_)(?<!ing_)down|drain|fail|maint|inv
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
 _LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
+_LONGEST_ARGUMENT = 130_000  # characters; Linux: 128 KiB
 
 
 class Slurm(BatchScheduler):
@@ -139,7 +150,7 @@ class Slurm(BatchScheduler):
         gpus = ":".join(filter(None, ("gpu", group["gpu_type"], str(group["gpus_per_node"] or ""))))
         values = {
             **{name.replace("_", "-"): str(value or "") for name, value in group.items()},
-            "nodelist": ",".join(group["hosts"]),
+            "nodelist": fold(group["hosts"], inside=False),
             "mem": group["memory"],
             "gres": ",".join(filter(None, (group["gres"], gpus if group["gpus_per_node"] else ""))),
         }
@@ -171,7 +182,10 @@ class Slurm(BatchScheduler):
         return [_job(*listings.job_fields(line, 4)) for line in _rows("squeue", text)]
 
     def state_query(self, hosts: Sequence[str]) -> list[str]:
-        return ["sinfo", "--noheader", "--Node", f"--nodes={fold(hosts)}", "--format=%N|%T|%E"]
+        """Of all nodes where their names are too long for an argument: Slurm folds a last number only."""
+        names = fold(hosts, inside=False)
+        these = [f"--nodes={names}"] if len(names) < _LONGEST_ARGUMENT else []
+        return ["sinfo", "--noheader", "--Node", *these, "--format=%N|%T|%E"]
 
     def usable(self, native_state: str) -> bool:
         return _OUT_OF_USE.search(native_state) is None
@@ -189,6 +203,26 @@ class Slurm(BatchScheduler):
         lines = [line for line in lines if line[0].endswith("*")] or lines
         limits = [map(int, limit.groups("0")) for *_, text in lines if (limit := _LIMIT.fullmatch(text))]
         return min(((days * 24 + hours) * 60 + minutes for days, hours, minutes in limits), default=None)
+
+    def limit_queries(self, user: str) -> list[list[str]]:
+        show = ["sacctmgr", "--noheader", "--parsable2", "show"]
+        own = ["assoc", f"user={user}", "format=Account,DefaultQOS,MaxSubmitJobs,GrpSubmitJobs"]
+        of_qos = ["qos", "format=Name,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"]
+        return [["scontrol", "show", "config"], [*show, *own], [*show, *of_qos]]
+
+    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> Limits:
+        """The most generous of the associations that may be meant: refusals show the others.
+
+        No task has the number MaxArraySize. Half of MaxJobCount is left to other users.
+        """
+        of_site, associations, qualities = answers
+        known = {name: int(number) for name, number in _CONFIGURED.findall(of_site)}
+        of_qos = dict(map(_least, qualities.splitlines()))
+        rows = (line.partition("|") for line in associations.splitlines())
+        own = [_least(rest) for name, _, rest in rows if account in ("", name)]
+        jobs = (min(most, of_qos.get(qos or default or "normal", MANY)) for default, most in own)
+        tasks = min(known.get("MaxArraySize", 101) - 1, known.get("max_array_tasks", MANY))
+        return Limits(max(1, tasks), min(max(jobs, default=MANY), known.get("MaxJobCount", MANY) // 2))
 
     def read_topology(self, text: str) -> dict[str, str]:
         """The leaf switch of each node, from scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
@@ -251,6 +285,12 @@ def _rows(command: str, text: str) -> list[str]:
         raise UnreadableError(f"{command} lists several clusters ({names}): let SLURM_CLUSTERS name one")
     lines = (line for line in text.splitlines() if line.strip() and line not in clusters)
     return [line for line in lines if not _HEADER.fullmatch(line)]
+
+
+def _least(line: str) -> tuple[str, int]:
+    """A name and the least number behind it: ``normal||4|100``; with 0, a refusal says it better."""
+    name, *numbers = line.split("|")
+    return name, min((int(number) for number in numbers if number.strip("0")), default=MANY)
 
 
 def _job(number: str, native: str, reason: str, name: str) -> QueuedJob:

@@ -1,7 +1,7 @@
 #!/bin/bash
 #SBATCH --job-name=osu_latency-e7162ba10571-FOLDER
 #SBATCH --nodes=2 --ntasks=2 --ntasks-per-node=1
-#SBATCH --nodelist=n1,n2
+#SBATCH --nodelist=n[1-2]
 #SBATCH --exclusive
 #SBATCH --time=6 --export=NIL
 #SBATCH --output=/home/user/mpicampaign/results/frozen-machine/logs/%x-%j.log
