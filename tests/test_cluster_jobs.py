@@ -235,27 +235,23 @@ def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Clust
 
 
 @pytest.mark.parametrize(
-    ("config", "arrays"),
+    ("config", "sizes"),
     [
         ("MaxArraySize            = 1001\n", [250]),
         ("MaxArraySize = 1001\nMaxJobCount = 300\nSchedulerParameters = a=2,max_array_tasks=50\n", [50] * 3),
         ("", [100, 100, 50]),
     ],
 )
-def test_arrays_are_as_large_as_the_site_allows(
-    make: Callable[..., Cluster], config: str, arrays: list[int]
-) -> None:
+def test_how_large_arrays_are(make: Callable[..., Cluster], config: str, sizes: list[int]) -> None:
     cluster = make(250)
     cluster.site["config"] = config
     while cluster.step(0.1) or cluster.jobs.submits:
         pass
-    assert [len(tasks) for tasks in cluster.submitted] == arrays
+    assert [len(tasks) for tasks in cluster.submitted] == sizes
 
 
-@pytest.mark.parametrize(("association", "submissions"), [("me|normal|500|\n", 19), ("", 23)])
-def test_where_few_jobs_are_allowed_each_makes_many_runs_and_the_next_one_goes_on(
-    make: Callable[..., Cluster], association: str, submissions: int
-) -> None:
+@pytest.mark.parametrize(("association", "calls"), [("me|normal|500|\n", 19), ("", 23)])
+def test_few_jobs_make_many_runs_each(make: Callable[..., Cluster], association: str, calls: int) -> None:
     """The site says how many, or its refusals show it; a job has time for ten runs."""
     cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
     cluster.site |= {"assoc": association, "qos": "normal||600|\ndebug|4||\n", "sinfo": "all*|1:00:00\n"}
@@ -266,12 +262,18 @@ def test_where_few_jobs_are_allowed_each_makes_many_runs_and_the_next_one_goes_o
             for run in cluster.submitted[int(call) - 1][int(task or 1) - 1][:10]:
                 leave(run, None, result=True)
             cluster.becomes("COMPLETED", number)
-    assert (cluster.calls, cluster.jobs.summary()) == (submissions, [])
+    assert (cluster.calls, cluster.jobs.summary()) == (calls, [])
     assert "the site allows 4 jobs at a time: up to 25 runs a job" in cluster.said
     assert any(line.endswith("COMPLETED before all its runs: the next one goes on") for line in cluster.said)
-    batches = (cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
-    [last_start] = {line for path in batches for line in path.read_text().splitlines() if "SECONDS" in line}
-    assert last_start.strip().startswith('[ "$SECONDS" -le 3240 ] || break')
+    scripts = [path.read_text() for path in cluster.scripts[0].campaign_folder.glob("batches/*.sh")]
+    assert any('[ "$SECONDS" -le 3240 ] || break' in text for text in scripts)
+
+
+def test_limits_and_lists_of_hosts_are_as_schedulers_write_them() -> None:
+    answers = [" MAX_JOB_ARRAY_SIZE = 500\n", "USER/GROUP MAX PEND MPJOBS\nme - 0 20\n"]
+    assert LSF.read_limits(answers, "", "") == (500, 20)
+    assert SLURM.state_query(["n2-ib", "n2", "n1", "n1-ib"])[3] == "--nodes=n[1-2],n1-ib,n2-ib"
+    assert len(SLURM.state_query([f"n{n:04}.a-cluster.example.org" for n in range(5000)])) == 4
 
 
 def test_after_a_timeout_of_the_command_the_job_may_still_appear(make: Callable[..., Cluster]) -> None:
@@ -328,10 +330,6 @@ def test_single_jobs_as_scontrol_shows_them() -> None:
 # ---- Faults of the cluster, and what is told of them
 
 
-def told(cluster: Cluster) -> list[str]:
-    return cluster.jobs.summary()
-
-
 def next_call(cluster: Cluster) -> None:
     """The same campaign in a new call, which knows what submissions.txt says."""
     lock = cluster.scripts[0].submitting_lock
@@ -367,7 +365,7 @@ def test_a_job_that_a_cut_list_lacks_is_not_submitted_again(
     assert cluster.submissions == 3
     words = "within a line" if whole else "which is cut"
     assert len([line for line in cluster.said if words in line]) == 1
-    [line] = told(cluster)
+    [line] = cluster.jobs.summary()
     assert ("5 lists of jobs were incomplete" in line) == (not whole), line
 
 
@@ -400,8 +398,8 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     assert cluster.submissions == 2
     assert [ended.run for ended in cluster.step()] == [cluster.scripts[1]]
     assert cluster.submissions == 4
-    assert told(cluster)[0] == "results could not be written for 2 min, once"
-    assert told(cluster)[1] == "1 job was lost (results not written) and submitted again"
+    assert cluster.jobs.summary()[0] == "results could not be written for 2 min, once"
+    assert cluster.jobs.summary()[1] == "1 job was lost (results not written) and submitted again"
     folder = cluster.scripts[0].campaign_folder
     assert (
         f"results can't be written: {folder}: Disk quota exceeded, 7.0 MB free; jobs go on" in cluster.said[0]
@@ -421,7 +419,7 @@ def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Clust
 def test_a_scheduler_that_was_silent_and_requeued_jobs_are_reported(make: Callable[..., Cluster]) -> None:
     cluster = make(1)
     cluster.step()
-    assert told(cluster) == []
+    assert cluster.jobs.summary() == []
     for _ in range(2):
         cluster.silent = True
         cluster.step()
@@ -431,7 +429,7 @@ def test_a_scheduler_that_was_silent_and_requeued_jobs_are_reported(make: Callab
     (cluster.scripts[0].folder / "attempts/20260101T000000Z-1").mkdir(parents=True)
     assert len(cluster.step()) == 1
     silent = "the scheduler did not answer for 3 min 20 s in all, twice"
-    assert told(cluster) == [silent, "1 job was requeued by the scheduler"]
+    assert cluster.jobs.summary() == [silent, "1 job was requeued by the scheduler"]
 
 
 def test_what_is_waited_for_is_said_once(make: Callable[..., Cluster]) -> None:

@@ -22,7 +22,7 @@ from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.mpis import libfabric
-from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
+from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse
 
 HOSTILE = [
@@ -147,15 +147,6 @@ def test_the_longest_job_is_that_of_the_default_queue_else_of_the_shortest() -> 
     read = SCHEDULERS["slurm"].read_longest
     assert read("short|30:00\nall*|1-12:00:00\n") == 36 * 60
     assert (read("short|30:00\nlong|2:00:00\n"), read("all|infinite\n")) == (30, None)
-
-
-def test_limits_and_lists_of_hosts_are_as_schedulers_write_them() -> None:
-    lsf, slurm = batch_scheduler("lsf"), batch_scheduler("slurm")
-    assert lsf and slurm
-    of_user = "USER/GROUP MAX PEND MPJOBS\nme - 0 20\n"
-    assert lsf.read_limits([" MAX_JOB_ARRAY_SIZE = 500\n", of_user], "", "") == (500, 20)
-    assert slurm.state_query(["n2-ib", "n2", "n1", "n1-ib"])[3] == "--nodes=n[1-2],n1-ib,n2-ib"
-    assert len(slurm.state_query([f"n{n:04}.a-cluster.example.org" for n in range(5000)])) == 4
 
 
 def test_time_limit_of_the_scheduler_leaves_room_for_set_up() -> None:

@@ -99,8 +99,7 @@ def batches_of(
     ----------
     places : how many jobs the queue takes, by system; runs without a place are left out
     alone : names of jobs that are submitted by themselves
-    pack : how many runs may be one job
-    largest : the most tasks of an array
+    pack, largest : how many runs may be one job, and tasks one array
     """
     alike: dict[object, list[list[Run]]] = {}  # packs by request
     by_shape = grouped(runs, lambda run: shares_steps(run, scheduler))

@@ -23,7 +23,6 @@ from mpicampaign.schedulers.listings import MANY
 # that is a hundredth of its drift at most, and far less on average: which request comes first is random in
 # each, as the plan's order is. Runs that all ask for the same keep that order, in an array of any size.
 BURST, BURSTS = 100, 100
-NO_REPEATS = "; repeats of a case share one only on listed hosts"
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 TOO_MANY = re.compile(r"submit ?(limit|job)|MaxSubmit|MAX_PEND|pending job|job (slot limit|array)", re.I)
@@ -57,8 +56,7 @@ class Submission:
         due = [job for job in due if places[job.run.job.system.defined] > 0]
         self._expected = max(self._expected, len(jobs))
         alike = due and len(self.requests) == 1
-        size = self._cluster.limits(due[0].run).tasks if alike else self._expected // BURSTS
-        burst = max(BURST, size)
+        burst = max(BURST, self._cluster.limits(due[0].run).tasks if alike else self._expected // BURSTS)
         blocks = {_block(job) for job in due[:burst]} - {None}
         return [job for number, job in enumerate(due) if number < burst or _block(job) in blocks]
 
@@ -73,8 +71,8 @@ class Submission:
         forced = min(-(-waiting // allowed), in_time)
         if forced > pack and self._says_packs:
             self._says_packs = False
-            text = f"the site allows {counted(allowed, 'job')} at a time: up to {forced} runs a job"
-            self._cluster.say(text + ("" if run.job.keeps_nodes else NO_REPEATS))
+            few = f"the site allows {counted(allowed, 'job')} at a time"
+            self._cluster.say(f"{few}: up to {forced} runs a job")
         return max(pack, forced)
 
     def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:

@@ -12,16 +12,7 @@ from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers import listings
-from mpicampaign.schedulers.listings import (
-    MANY,
-    JobState,
-    Limits,
-    Node,
-    NodeClass,
-    NodeState,
-    Queue,
-    QueuedJob,
-)
+from mpicampaign.schedulers.listings import MANY, JobState, Node, NodeClass, NodeState, Queue, QueuedJob
 from mpicampaign.schedulers.scheduler import BatchScheduler
 
 # Of a host group, in the order of job scripts.
@@ -210,7 +201,7 @@ class Slurm(BatchScheduler):
         of_qos = ["qos", "format=Name,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"]
         return [["scontrol", "show", "config"], [*show, *own], [*show, *of_qos]]
 
-    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> Limits:
+    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> listings.Limits:
         """The most generous of the associations that may be meant: refusals show the others.
 
         No task has the number MaxArraySize. Half of MaxJobCount is left to other users.
@@ -222,7 +213,8 @@ class Slurm(BatchScheduler):
         own = [_least(rest) for name, _, rest in rows if account in ("", name)]
         jobs = (min(most, of_qos.get(qos or default or "normal", MANY)) for default, most in own)
         tasks = min(known.get("MaxArraySize", 101) - 1, known.get("max_array_tasks", MANY))
-        return Limits(max(1, tasks), min(max(jobs, default=MANY), known.get("MaxJobCount", MANY) // 2))
+        most = min(max(jobs, default=MANY), known.get("MaxJobCount", MANY) // 2)
+        return listings.Limits(max(1, tasks), most)
 
     def read_topology(self, text: str) -> dict[str, str]:
         """The leaf switch of each node, from scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
