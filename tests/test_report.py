@@ -166,7 +166,7 @@ def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_pa
     rows = [PublishedRow("old", f"g{n}", placement, 2, "mean", 5, "a report", "r", values) for n in (1, 2)]
     text = below(tmp_path, replace(comparison, tables=(replace(first, published=tuple(rows)), *others)))
     answers, _, rest = text.partition('id="tables"')
-    assert "is better than 2 of 2 host groups of old (published, r): × 0.253" in answers
+    assert "is lower than 2 of 2 host groups of old (published, r): × 0.253" in answers
     assert "My host groups" in answers and "My host groups" not in rest
 
 

@@ -20,23 +20,13 @@ def work_beside(file: Path) -> None:
     """Have results/ (and build/, of a wheel) beside this file, wherever a command is called.
 
     They stay in the clone, or in the current folder, for an example that is shipped, for a file in a folder
-    that this user cannot write, and for one that a bundle brought into results/; in a clone also where it has
-    results of the file and none are beside it: those of an earlier version.
+    that this user cannot write, and for one that a bundle brought into results/.
     """
     folder = file.resolve().parent
     brought = any(part.name == "merged" and part.parents[1].name == "results" for part in folder.parents[:-2])
     shipped_file = folder.is_relative_to(_CLONE or _DATA)
-    earlier = not shipped_file and not (folder / "results").exists() and _clone_has_results(file)
-    beside = not (earlier or brought or shipped_file) and os.access(folder, os.W_OK)
+    beside = not (brought or shipped_file) and os.access(folder, os.W_OK)
     _beside[:] = [folder] * beside
-
-
-def _clone_has_results(file: Path) -> bool:
-    from mpicampaign.base.plan_file import FILE, campaign_file_in  # the help does not need it
-
-    plans = (_CLONE / "results").glob(f"*/{FILE}") if _CLONE else ()
-    named = (plan.parent / name for plan in plans if (name := campaign_file_in(plan)))
-    return any(path.resolve() == file.resolve() for path in named)
 
 
 def shipped(name: str) -> Path:

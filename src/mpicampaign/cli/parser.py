@@ -168,8 +168,7 @@ class _Subcommand(argparse.ArgumentParser):
             rest = f"its arguments follow --: mpicampaign bench NAME -- {shlex.join(wrong)}"
         else:
             rest = f"mpicampaign {name} --help"
-        removed = getattr(self._module, "REMOVED", {})
-        hints = {text: removed.get(text) or suggestion(text, known) or rest for text in wrong}
+        hints = {text: suggestion(text, known) or rest for text in wrong}
         raise UserError(
             [Problem(f"{name}: no option {text}", hint=text_hint) for text, text_hint in hints.items()]
             or [Problem(f"{name}: unexpected argument {text!r}", hint=hint or rest) for text in unknown]

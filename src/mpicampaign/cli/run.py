@@ -41,8 +41,6 @@ EXAMPLES = (
     ),
     ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing runs"),
 )
-_SNAKEMAKE = "for Snakemake: snakemake --profile cluster --config campaign=FILE"
-REMOVED = {"--profile": _SNAKEMAKE, "--cores": _SNAKEMAKE}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

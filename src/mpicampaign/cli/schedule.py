@@ -16,7 +16,6 @@ EXAMPLES = (
     ("mpicampaign schedule mine.yaml --install", "puts them into your crontab; --remove takes them out"),
     ("mpicampaign schedule mine.yaml --scrontab", "where cron is not allowed: lines for Slurm's scrontab"),
 )
-REMOVED = {"--systemd": "removed: use --install (cron), --scrontab, or a timer that starts schedule/tick.sh"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,13 +30,6 @@ _RESULTS = (
     "report.html",
 )
 
-_TIDY = "removed: --format csv or json has all values, each with its unit"
-REMOVED = {
-    "--since": "removed: use mpicampaign compare EARLIER NOW",
-    "--list": "removed: a name that is not there, such as --metric x, is answered with all that are",
-    **dict.fromkeys(("--layout", "--columns", "--decimals", "--statistic"), _TIDY),
-}
-
 EXAMPLES = (
     (
         "mpicampaign tables mine.yaml --benchmark PingPong --metric 'latency at 0 B'",

@@ -86,20 +86,6 @@ class _Row(NamedTuple):
     halves: Sequence[_Half]
 
 
-@dataclass(slots=True)
-class _Output:
-    """What a text holds. ``faults``: of damaged rows and aborted programs."""
-
-    version: str = ""
-    threads: int = 1
-    one_size: bool = False
-    metadata: dict[str, str] = field(default_factory=dict)
-    rows: list[_Row] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    out_of_bounds: int = 0
-    mean: _Number | None = None
-
-
 # ---- what an output says of its program, devices, hosts and libraries
 
 _PROGRAM = re.compile(r"^# Collective test (?:starting|concluded): *(\w{1,60})", re.MULTILINE)
@@ -172,9 +158,19 @@ _NOT_RUN = re.compile(
 
 @dataclass(slots=True)
 class _NcclReader:
-    """The state while the lines go by. ``starts``: where the values of each place begin in a row."""
+    """What a text holds. ``faults``: of damaged rows and aborted programs.
 
-    output: _Output = field(default_factory=_Output)
+    ``starts``: where the values of each place begin in a row.
+    """
+
+    version: str = ""
+    threads: int = 1
+    one_size: bool = False
+    metadata: dict[str, str] = field(default_factory=dict)
+    rows: list[_Row] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    out_of_bounds: int = 0
+    mean: _Number | None = None
     begun: int = 0
     places: list[str] = field(default_factory=list)
     headings: list[str] = field(default_factory=list)
@@ -185,28 +181,28 @@ class _NcclReader:
         if begin := _BEGIN.match(line):
             self._begin(number, line, begin)
         elif version := _VERSION.match(line):
-            self.output.version = version[1]
+            self.version = version[1]
         elif bounds := _BOUNDS.match(line):
-            self.output.out_of_bounds = int(bounds[1])
+            self.out_of_bounds = int(bounds[1])
         elif mean := _MEAN.match(line):
-            if self.output.mean:
+            if self.mean:
                 raise OutputError(f"line {number}: a second mean of the bandwidths: two outputs in one")
-            if self.output.rows or "nan" not in mean[1]:  # the mean of nothing
-                self.output.mean = _number(mean[1], number, "the mean bus bandwidth")
+            if self.rows or "nan" not in mean[1]:  # the mean of nothing
+                self.mean = _number(mean[1], number, "the mean bus bandwidth")
         elif line.startswith("# "):
             self._heading(number, line)
         elif self.begun and _ROW.match(line):
             self._row(number, line)
-        elif self.begun and not self.output.rows and _NOT_RUN.match(line):  # each rank says it
-            self.output.faults = [f"measures nothing: {line.strip()[:160]}"]
+        elif self.begun and not self.rows and _NOT_RUN.match(line):  # each rank says it
+            self.faults = [f"measures nothing: {line.strip()[:160]}"]
 
     def _begin(self, number: int, line: str, begin: re.Match[str]) -> None:
         if self.begun:
             again = f"line {number}: the first line of line {self.begun} again"
             raise OutputError(f"{again}: two outputs in one, or each rank started alone, without MPI")
         self.begun = number
-        self.output.threads, self.output.one_size = int(begin[1]), begin[3] == begin[4]
-        self.output.metadata |= {name.replace(" ", "_"): value for name, value in _SETTING.findall(line)}
+        self.threads, self.one_size = int(begin[1]), begin[3] == begin[4]
+        self.metadata |= {name.replace(" ", "_"): value for name, value in _SETTING.findall(line)}
 
     def _heading(self, number: int, line: str) -> None:
         """The places stand above the headings."""
@@ -215,7 +211,7 @@ class _NcclReader:
             self.places = places
         if places or names[:1] not in ([name] for name in _SIZES):
             return
-        if self.output.rows:
+        if self.rows:
             raise OutputError(f"line {number}: a second header of one table: two outputs in one")
         self.headings, self.stamped = (
             [name for name in names if name != "timestamp"],
@@ -234,13 +230,13 @@ class _NcclReader:
             yield place, tokens[start:end]
 
     def _row(self, number: int, line: str) -> None:
-        if not self.headings or self.output.mean:
+        if not self.headings or self.mean:
             raise OutputError(f"line {number}: a row outside of the table: of another output")
-        check_row_count(self.output.rows, number)
+        check_row_count(self.rows, number)
         try:
-            self.output.rows.append(self._values(number, line))
+            self.rows.append(self._values(number, line))
         except OutputError as error:
-            self.output.faults.append(str(error))
+            self.faults.append(str(error))
 
     def _values(self, number: int, line: str) -> _Row:
         """The values of a row; hypercube leaves its operation blank, as alltoall did until 2022."""
@@ -283,13 +279,13 @@ def _number(token: str, line: int, what: str, scale: float = 1) -> _Number | Non
     return _Number(scientific(token, line, what) * scale, half_digit(token) * scale)
 
 
-def _read_tables(text: str) -> _Output:
+def _read_tables(text: str) -> _NcclReader:
     reader = _NcclReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     if not reader.begun:
         raise OutputError("the first line of nccl-tests is missing: empty, cut or another program's")
-    return reader.output
+    return reader
 
 
 # ---- what must hold
@@ -330,7 +326,7 @@ def _fits(rate: _Number, span: tuple[float, float], shares: _Shares) -> bool:
     return any(between(*rate, low * least, high * most) for least, most in shares)
 
 
-def _check_complete(output: _Output, wrong: Sequence[str]) -> None:
+def _check_complete(output: _NcclReader, wrong: Sequence[str]) -> None:
     if output.out_of_bounds and not wrong:
         raise OutputError(f"{output.out_of_bounds} values are out of bounds; no row says which")
     if output.mean is None:
@@ -385,7 +381,7 @@ def _common(rows: Sequence[_Row]) -> dict[str, str]:
     }
 
 
-def _sweeps(output: _Output) -> Iterator[list[_Row]]:
+def _sweeps(output: _NcclReader) -> Iterator[list[_Row]]:
     """Rows of one datatype, operation and root, up to where the sizes begin again."""
     sweep = output.rows[:1]
     for before, row in pairwise(output.rows):
@@ -396,7 +392,7 @@ def _sweeps(output: _Output) -> Iterator[list[_Row]]:
     yield sweep
 
 
-def _series(output: _Output, ranks: int | None) -> Iterator[Series]:
+def _series(output: _NcclReader, ranks: int | None) -> Iterator[Series]:
     alike, sweeps = _common(output.rows), list(_sweeps(output))
     cycles = Counter(str(sweep[0].about) for sweep in sweeps)
     seen: Counter[str] = Counter()
