@@ -34,12 +34,17 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
     return partial(next, _begun([work]))
 
 
-def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool) -> Iterator[T]:
-    """Do the work on all items; ``many``: in pieces, half of them on another core. The results in order."""
+def on_two_cores(
+    work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool, most: int = _PIECE
+) -> Iterator[T]:
+    """Do the work on all items; ``many``: in pieces of so many at ``most``, half of them on another core.
+
+    The results come in order.
+    """
     if not many:
         yield work(items)
         return
-    size = min(_PIECE, -(-len(items) // 2))
+    size = min(most, _PIECE, -(-len(items) // 2))
     pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]
     others = _begun(pieces[1::2])
     for piece in pieces[::2]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,6 +114,7 @@ STRONG, WEAK = "strong", "weak"
 ROUND_TRIP, CLOCK_RATE, COPY = "round trip", "clock rate", "copy"
 Probes = dict[str, dict[str, list[int | float]]]
 
+COUNTS = ("size", "repetitions", "samples")  # columns that are alike in all repeats
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
 
@@ -268,6 +270,36 @@ def contradicted(record: Record, reason: str) -> Record:
     return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
 
 
+def sharing(record: Record, known: dict[object, Any]) -> Record:
+    """The record; what it says in the words of earlier ones is one object with theirs: half of its size.
+
+    ``known``: what those said.
+    """
+
+    def texts(said: Mapping[str, str]) -> dict[str, str]:
+        return {known.setdefault(key, key): known.setdefault(text, text) for key, text in said.items()}
+
+    def column(name: str, values: list[int | float | None]) -> list[int | float | None]:
+        return known.setdefault((record.suite, name, *values), values) if name in COUNTS else values
+
+    def columns(series: Series) -> Series:
+        found = {
+            known.setdefault(name, name): column(name, values) for name, values in series.columns.items()
+        }
+        return replace(series, columns=found)
+
+    nodes = {host: known.setdefault(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
+    return replace(
+        record,
+        case=known.setdefault(record.case, record.case),
+        hosts=known.setdefault(record.hosts, record.hosts),
+        verdict_reasons=tuple(known.setdefault(reason, reason) for reason in record.verdict_reasons),
+        metadata=texts(record.metadata),
+        nodes=nodes,
+        series=tuple(map(columns, record.series)),
+    )
+
+
 def plain_fields(data: Any) -> dict[str, Any]:
     """The fields of a dataclass as they are: `asdict` copies every list, which takes most of the time."""
     return {name: getattr(data, name) for name in data.__dataclass_fields__}
@@ -323,14 +355,9 @@ class Header:
 
 def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
     """Write one JSON object per line: a header with format and version, then the records."""
-    write_lines(path, header, map(record_line, records))
-
-
-def write_lines(path: Path, header: Header, lines: Iterable[bytes]) -> None:
-    """Write the header with format and version, then the records, given as their lines."""
     first = json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}).encode()
     with whole(path) as part, part.open("wb") as file:
-        file.writelines(b"%b\n" % line for line in (first, *lines))
+        file.writelines(b"%b\n" % line for line in chain([first], map(record_line, records)))
 
 
 def read_records(path: Path, without: Collection[bytes] = ()) -> tuple[Header, list[Record]]:

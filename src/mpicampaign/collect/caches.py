@@ -92,12 +92,12 @@ class RecordsRead:
         return record
 
     def keep(self) -> None:
-        """Write the entries that were used; in a folder without write permission nothing is cached."""
-        if self.used == self.kept:
-            return
-        with suppress(OSError), whole(self._path) as part, part.open("wb") as file:
-            file.write(f"{self._state}\n".encode())
-            file.writelines(_line(key, record) for key, record in self.used.items())
+        """Write the entries that were used, and forget them; without write permission nothing is cached."""
+        if self.used != self.kept:
+            with suppress(OSError), whole(self._path) as part, part.open("wb") as file:
+                file.write(f"{self._state}\n".encode())
+                file.writelines(_line(key, record) for key, record in self.used.items())
+        self.used = self.kept = {}
 
     def _read(self) -> dict[str, bytes]:
         try:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE, PlanFile, read_plan
-from mpicampaign.base.records import IMPORTED_FROM, OK, RECORDS, Header, Record, contradicted, read_records
+from mpicampaign.base.records import (
+    COUNTS,
+    IMPORTED_FROM,
+    OK,
+    RECORDS,
+    Header,
+    Record,
+    contradicted,
+    read_records,
+)
 from mpicampaign.base.registry import plugged_in
 from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.common_settings import PROCESS
@@ -122,7 +131,6 @@ def holds_results(campaign_folder: Path) -> bool:
 # ten times.
 USUAL_DIGITS, CERTAIN = 3, 10
 _SHOWN = 6  # digits of a value
-_COUNTS = ("size", "repetitions", "samples")
 _SAME = ("time_min", "time_max", "bandwidth_wire", "message_rate")  # nearly the time, or made of it
 
 
@@ -147,7 +155,7 @@ def _numbers(record: Record) -> tuple[object, ...]:
         (series.label, name, *series.columns[name])
         for series in record.series
         for name in series.columns
-        if name not in _COUNTS
+        if name not in COUNTS
     )
 
 
@@ -155,7 +163,7 @@ def _further_digits(record: Record) -> int:
     """How many digits of a run's values are no chance; a time and the bandwidth made of it count once."""
     digits = 0
     for series in record.series:
-        others = (*_COUNTS, *_SAME, "time") if "bandwidth" in series.columns else (*_COUNTS, *_SAME)
+        others = (*COUNTS, *_SAME, "time") if "bandwidth" in series.columns else (*COUNTS, *_SAME)
         for name in series.columns.keys() - {*others}:
             digits += sum(max(0, _digits(value) - USUAL_DIGITS) for value in series.columns[name] if value)
     return digits

@@ -37,6 +37,7 @@ from mpicampaign.base.records import (
     Record,
     Series,
     plain_fields,
+    sharing,
 )
 from mpicampaign.base.text import counted
 from mpicampaign.collect.caches import OutputsRead, RecordsRead
@@ -65,6 +66,7 @@ _OF_NODES = (
     *("gpu_models", "gpu_driver"),
 )
 _MANY = 200  # runs: to read them takes longer than to start a process
+_AT_ONCE = 1000  # runs that one process hands to the other
 
 
 # An attempt that ended well is renamed to the result by its script.
@@ -102,11 +104,17 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
     ``before``: the cache of records.
     """
     runs = sum(len(entry.runs) for entry in plan.cases) - (len(before.kept) if before else 0)
-    parts = [*on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)]
+    cases = max(1, len(plan.cases) * _AT_ONCE // max(runs, 1))
+    records: list[Record] = []
+    used: dict[str, bytes] = {}
+    work = partial(_collect, plan, campaign_folder, before)
+    for some, of_cache in on_two_cores(work, plan.cases, runs >= _MANY, cases):
+        records += some
+        used |= of_cache
     if before:
-        before.used = {key: text for _, used in parts for key, text in used.items()}
+        before.used = used
         before.keep()
-    return [record for records, _ in parts for record in records]
+    return records
 
 
 def _collect(
@@ -114,6 +122,7 @@ def _collect(
 ) -> tuple[list[Record], dict[str, bytes]]:
     """The records of some cases, and the entries of the cache that were used."""
     records: list[Record] = []
+    known: dict[object, Any] = {}
     if before:
         before.used = {}
     planned, looks = looks_planned(campaign_folder, plan), read_looks(campaign_folder)
@@ -149,7 +158,7 @@ def _collect(
                 metadata=metadata | members.metadata(entry, run, record.status == MISSING),
             )
             of_case.append(made)
-        records += after_looks(looks, of_case)
+        records += [sharing(record, known) for record in after_looks(looks, of_case)]
     return records, before.used if before else {}
 
 

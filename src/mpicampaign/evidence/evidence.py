@@ -119,7 +119,8 @@ def _take(evidence: Evidence, line: str) -> None:
 
 def below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
     """The values whose keys begin with a prefix, by the rest of their keys: ``LANG`` of ``env.LANG``."""
-    return {key.removeprefix(prefix): values[key] for key in values if key.startswith(prefix)}
+    length = len(prefix)  # of a hundred calls a run
+    return {key[length:]: value for key, value in values.items() if key.startswith(prefix)}
 
 
 def cpu_list(text: str) -> set[int]:

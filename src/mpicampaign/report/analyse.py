@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.presentation import Presentation, ReferenceChoice
-from mpicampaign.base.records import OK, RECORDS, Header, Record, read_records, record_line, write_lines
+from mpicampaign.base.records import OK, RECORDS, Header, Record, read_records, write_records
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.looks import note_look
@@ -62,7 +62,6 @@ def analyse(
     beside = undescribed_lines(plan, folder)
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference, selection)
-    lines = [*map(record_line, records)]
     target, title = report_folder(folder, selection), presentation.title
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
@@ -70,7 +69,7 @@ def analyse(
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
-    keep(target, plan.campaign, presentation.title, view, lines, comparison)
+    keep(target, plan.campaign, presentation.title, view, records, comparison)
     if not selection:
         write_settings(folder, plan, comparison.races)
     write_report(
@@ -119,8 +118,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     """
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference)
-    lines = [*map(record_line, records)]
-    keep(folder, plan_of(folder).campaign, presentation.title, view, lines, comparison)
+    keep(folder, plan_of(folder).campaign, presentation.title, view, records, comparison)
     return records, comparison
 
 
@@ -147,11 +145,11 @@ def compared(
 
 
 def keep(
-    folder: Path, campaign: str, title: str, view: View, lines: Sequence[bytes], comparison: Comparison
+    folder: Path, campaign: str, title: str, view: View, records: Iterable[Record], comparison: Comparison
 ) -> None:
-    """Write tables, and records as lines, into a folder."""
+    """Write tables and records into a folder."""
     write_tables(comparison, folder / "tables", view, title)
-    write_lines(folder / RECORDS, Header(campaign, title, view.table_sizes), lines)
+    write_records(folder / RECORDS, Header(campaign, title, view.table_sizes), records)
 
 
 def _check_not_emptied(folder: Path, records: list[Record]) -> None:
