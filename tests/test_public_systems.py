@@ -26,7 +26,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import FABRIC, NODES, PACKED, SAME_NODE, SCOPE, fabric_of, scope_of
 from mpicampaign.evidence.plausible import with_doubts
-from mpicampaign.questions.public_systems.find import beside_public
+from mpicampaign.questions.public_systems.find import beside_public, values_of
 from mpicampaign.questions.public_systems.say import alike, not_compared, public_document, sentence, shares
 from mpicampaign.report.write import write_report
 from mpicampaign.show.view import View
@@ -201,27 +201,28 @@ def test_values_that_no_fabric_has_are_doubted(record: Record, reason: str) -> N
     assert not reason or reason in doubted.verdict_reasons[0]
 
 
-def test_hostile_names_are_text(tmp_path: Path) -> None:
+def test_bundles_join_and_hostile_names_are_text(tmp_path: Path) -> None:
     records = runs(system=make.HOSTILE)
     comparison = compare(records)
+    more = values_of(compare(runs(2e-6, system="site-b")), "site-b.tar.gz")
     for name in ("terminal", "markdown"):
         chosen = writer(name)
         assert isinstance(chosen, TextWriter)
-        text = chosen.write(public_document(comparison, View()))
-        assert "public systems" in " ".join(text.split()) and "\x1b" not in text
+        text = chosen.write(public_document(comparison, more, View()))
+        assert "public systems and 1 of bundles" in " ".join(text.split()) and "\x1b" not in text
     write_report(tmp_path / "report.html", comparison, records)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Beside public systems" in page and '<b>"name"' not in page
 
 
-def test_the_command_refuses_other_systems_and_writes_data(
+def test_the_command_refuses_what_is_no_bundle_and_writes_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "results"
     folder.mkdir()
     write_records(folder / "records.jsonl", Header("c"), runs())
     assert main(["compare", str(folder / "records.jsonl"), "--with", "publik"]) != 0
-    assert "choose from" in capsys.readouterr().err
+    assert "give public, or the files of bundles" in capsys.readouterr().err
     assert main(["compare", str(folder / "records.jsonl"), "--with", "public", "--format", "csv"]) == 0
     own, other = list(csv.DictReader(capsys.readouterr().out.splitlines()))[:2]
     assert (own["of"], float(own["median [unit]"]), own["source"]) == (

@@ -290,6 +290,7 @@ def sourced(file: Path, variable: str) -> str:
 def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None:
     folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
     assert sourced(folder / "environment.sh", "I_MPI_ADJUST_ALLREDUCE") == "3:8-63;3:64-511;1:512-512"
+    assert 'setenv I_MPI_ADJUST_ALLREDUCE "3:8-63;3:64-511;1:512-512"' in (folder / "modulefile").read_text()
 
 
 def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path, by_size: InRace) -> None:
@@ -299,7 +300,12 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     found, _ = raced(PLANTED)
     folder = written(tmp_path, found, {"fast": {"VALUE": HOSTILE}})
     assert sourced(folder / "environment.sh", "VALUE") == HOSTILE
-    assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh"]
+    assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh", "modulefile"]
+    if shutil.which("tclsh"):
+        script = "proc setenv {n v} {puts -nonewline $v}; source [lindex $argv 0]"
+        (tmp_path / "t.tcl").write_text(script)
+        call = ["tclsh", str(tmp_path / "t.tcl"), str(folder / "modulefile")]
+        assert completed(call, check=True).stdout == HOSTILE
     text = (written(tmp_path, found, {"fast": {"V": "1"}}, arguments=["x"]) / "environment.sh").read_text()
     assert "fast is not written: it differs in arguments" in text and "export" not in text
     equal, _ = raced(ALIKE)
@@ -312,7 +318,7 @@ def test_settings_stay_until_new_ones_are_there(tmp_path: Path, by_size: InRace)
     before = {path: path.read_text() for path in folder.iterdir()}
     replaced = Path.replace
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="full"):
-        patch.setattr(Path, "replace", lambda part, path: replaced(part, full_at(path, "environment.sh")))
+        patch.setattr(Path, "replace", lambda part, path: replaced(part, full_at(path, "modulefile")))
         written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})
     assert before.keys() <= {*folder.iterdir()}
     written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})

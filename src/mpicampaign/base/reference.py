@@ -1,13 +1,14 @@
 """Values that the project ships in reference/, each with its source: of publications and of public systems.
 
-docs/formats.md says what the columns of a table are. Values of own runs become lines of the same form.
+docs/formats.md says what the columns of a table are. Values of own runs and of bundles become lines of the
+same form.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ class SystemValue:
     ``rails``: adapters of a node; None where unknown. ``about``: processor, adapter, MPI library, year.
     ``unlike``: what sets it apart from all others, so that nothing is compared with it.
     ``host_group``, ``placement``, ``statistic`` (mean, single): of publications, as these name them.
+    ``bundle``: of an own or another site's bundle, not of a table.
     """
 
     system: str
@@ -75,6 +77,7 @@ class SystemValue:
     host_group: str = ""
     placement: str = ""
     statistic: str = ""
+    bundle: bool = field(default=False, kw_only=True)
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.base.errors import Problem, did_you_mean, suggestion
+from mpicampaign.base.errors import Problem, did_you_mean, nearest, suggestion
 from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN, Limit
 from mpicampaign.base.host_lists import expand, fold, is_member, named_twice
 from mpicampaign.base.keys import Values, rule
@@ -156,6 +156,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     check_time_limits(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
+        _check_names_in_suite(benchmark, notes)
         _check_parameters(benchmark, notes)
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
@@ -537,6 +538,30 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     suite = SUITES.get(name) if name is not None else None
     if name is not None and (suite is None or suite.only_imported):
         _note_unknown(key, name, [known.name for known in SUITES.values() if not known.only_imported], notes)
+
+
+def _check_names_in_suite(benchmark: Benchmark, notes: Notes) -> None:
+    """Warn of a program, or of a benchmark among the arguments, that is called almost as a known one.
+
+    It may be of a newer version. What a program says of its arguments is the reason of its run.
+    """
+    suite = SUITES.get(benchmark.suite)
+    key: Key = ("benchmarks", defined_name(benchmark.name))
+    offers = [entry for _, entry in suite.offers()] if suite else []
+    program = Path(benchmark.program).name
+    _warn_of_name((*key, "program"), "program", program, {str(entry["program"]) for entry in offers}, notes)
+    names = {str(entry.get("arguments", "")) for entry in offers if entry["program"] == program}
+    in_any_case = {name.casefold() for name in names}
+    for name in (part for argument in benchmark.arguments for part in argument.split(",")):
+        if name[:1].isalpha() and name.casefold() not in in_any_case:
+            _warn_of_name((*key, "arguments"), f"benchmark of {program}", name, names, notes)
+
+
+def _warn_of_name(key: Key, what: str, name: str, known: set[str], notes: Notes) -> None:
+    """A name that goes on after a known one, such as osu_bw2 and osu_bw_ours, may be a site's own version."""
+    meant = nearest(name, known, 0.85) if known and name not in known else ""
+    if meant and not re.match(f"{re.escape(meant)}[^A-Za-z]", name):
+        notes.warn(key, f"no known {what}", shown(name), f"did you mean {meant!r}?")
 
 
 def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:

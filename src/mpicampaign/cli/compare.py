@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.records import SETTINGS_FILES
@@ -12,9 +11,6 @@ from mpicampaign.cli.campaign_argument import CAMPAIGN, is_campaign_file, result
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
 from mpicampaign.show.writer import DataWriter, format_names, writer
-
-if TYPE_CHECKING:
-    from mpicampaign.show.document import Grid, Node
 
 EXAMPLES = (
     (
@@ -25,6 +21,7 @@ EXAMPLES = (
     ("mpicampaign compare results/mine site-b.tar.gz", "own results and the bundle of another site"),
     ("mpicampaign compare results/old results/new --format csv -o changes.csv", "two folders, as data"),
     ("mpicampaign compare mine.yaml --with public", "own medians beside public systems of like kind"),
+    ("mpicampaign compare mine.yaml --with bundles/*.tar.gz", "the same, and bundles of other sites"),
 )
 PUBLIC = "public"
 
@@ -37,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     alone = "the same; ratios are B / A. Without it: what is on disk from earlier definitions, or else "
     alone += "the last series, and now"
     parser.add_argument("after", metavar="B", nargs="?", help=alone)
-    beside = "instead of B: systems whose values are public"
-    parser.add_argument("--with", dest="beside", choices=(PUBLIC,), help=beside)
+    beside = f"instead of B: {PUBLIC}, systems whose values are public; or bundles, which join these"
+    parser.add_argument("--with", dest="beside", nargs="+", metavar="WHAT", help=beside)
     parser.add_argument(
         "--campaign", type=Path, default=CAMPAIGN, metavar="FILE", help="whose history (default: %(default)s)"
     )
@@ -64,32 +61,43 @@ def run(options: argparse.Namespace) -> int:
     names = NAMES | {SETTINGS_FILES: "settings files"}
     sides = two_sides(before.side, after.side, after.sizes, observed, names)
     known = changes_between(sides, before, after)
-    name = after.folder.name if after.folder else after.side.name
-    document = two_sides_document(sides, known, past=past_of(before, after))
-    return _written(options, name, two_sides_data(sides, known), document)
+    chosen = writer(options.format)
+    if isinstance(chosen, DataWriter):
+        name = after.folder.name if after.folder else after.side.name
+        content = chosen.write(two_sides_data(sides, known), name)
+    else:
+        content = chosen.write(two_sides_document(sides, known, past=past_of(before, after))).encode()
+    write_table(content, options.output, options.format)
+    return DONE
 
 
 def _beside_public(options: argparse.Namespace) -> int:
     """Own values, or those of a bundle, beside those of public systems."""
+    from mpicampaign.bundle.merge import records_of
     from mpicampaign.cli.compared_sides import source_of
     from mpicampaign.collect.campaign import collect_all
     from mpicampaign.compare.compare import compare
+    from mpicampaign.questions.public_systems.find import values_of
     from mpicampaign.questions.public_systems.say import public_data, public_document
     from mpicampaign.show.view import DEFAULT
 
     if options.after is not None:
         raise UserError(Problem("not allowed with --with", key="B", value=options.after))
+    bundles = [Path(name) for name in options.beside if name != PUBLIC]
+    for bundle in bundles:
+        if not bundle.is_file():
+            hint = f"give {PUBLIC}, or the files of bundles"
+            raise UserError(Problem("no such bundle", key="--with", value=str(bundle), hint=hint))
+    more = [value for bundle in bundles for value in values_of(compare(records_of(bundle)), bundle.name)]
     name = options.before or str(options.campaign)
     folder = results_named(name)  # an older report knows less of its runs
     comparison = compare(
         collect_all(folder) if folder and folder.is_dir() else source_of(name, name).side.records
     )
-    return _written(options, Path(name).stem, public_data(comparison), public_document(comparison, DEFAULT))
-
-
-def _written(options: argparse.Namespace, name: str, data: Grid, document: list[Node]) -> int:
-    """Write the answer in the format that is asked for."""
     chosen = writer(options.format)
-    content = chosen.write(data, name) if isinstance(chosen, DataWriter) else chosen.write(document).encode()
+    if isinstance(chosen, DataWriter):
+        content = chosen.write(public_data(comparison, more), Path(name).stem)
+    else:
+        content = chosen.write(public_document(comparison, more, DEFAULT)).encode()
     write_table(content, options.output, options.format)
     return DONE

@@ -1,4 +1,4 @@
-"""Own medians beside the values of public systems that are of like kind.
+"""Own medians beside the values of public systems, and of others' bundles, that are of like kind.
 
 Like are scope, fabric with its rate, message size, ranks and nodes, and what the benchmark's number means: a
 ping-pong's latency is half a round trip for IMB and OSU alike, its bandwidth is not. Bandwidths of nodes with
@@ -91,11 +91,17 @@ class Beside:
         return {name: median([other.value for other in of_system]) for name, of_system in of_systems}
 
 
-def beside_public(comparison: Comparison) -> list[Beside]:
-    """Each row with values that the table of public systems may know."""
-    comparable = (value for value in table_values(PUBLIC_SYSTEMS) if not value.unlike)
+def beside_public(comparison: Comparison, more: Sequence[SystemValue] = ()) -> list[Beside]:
+    """Each row with values that the table of public systems may know; ``more``: of others' bundles."""
+    comparable = (value for value in (*table_values(PUBLIC_SYSTEMS), *more) if not value.unlike)
     of_kinds = grouped(comparable, lambda value: value.kind.same)
     return [_with_others(beside, of_kinds.get(beside.own.kind.same, ())) for beside in _medians(comparison)]
+
+
+def values_of(comparison: Comparison, source: str) -> list[SystemValue]:
+    """The medians of a bundle's rows as lines of the table."""
+    medians = (beside for beside in _medians(comparison) if not beside.lacking)
+    return [replace(beside.own, source=source, bundle=True) for beside in medians]
 
 
 def _medians(comparison: Comparison) -> Iterator[Beside]:

@@ -71,7 +71,7 @@ class Alike(NamedTuple):
 
     @property
     def others(self) -> Sequence[SystemValue]:
-        """The values of public systems; alike in all rows."""
+        """The values of public systems and bundles; alike in all rows."""
         return self.first.others
 
 
@@ -109,7 +109,9 @@ def sentence(group: Alike, view: View) -> str:
     if len(medians) > 1:
         ends = view.number(min(medians), dimension), view.quantity(max(medians), dimension)
         mine = f"{len(medians)} own {' to '.join(ends)}"
-    public = counted(len(systems), "public system")
+    bundles = {other.system for other in group.others if other.bundle}
+    public = counted(len(systems) - len(bundles), "public system")
+    public += f" and {len(bundles)} of bundles" if bundles else ""
     values = [other.value for other in group.others]
     low, high, middle = (
         view.number(value, dimension) for value in (min(values), max(values), median([*systems.values()]))
@@ -147,9 +149,9 @@ def _place(comparison: Comparison, beside: Beside) -> str:
     return f"{comparison.place(beside.row)} {visible(beside.row.case.placement)}"
 
 
-def public_document(comparison: Comparison, view: View) -> list[Node]:
-    """All that is said, and each value with its source."""
-    rows = beside_public(comparison)
+def public_document(comparison: Comparison, more: Sequence[SystemValue], view: View) -> list[Node]:
+    """All that is said, and each value with its source; ``more``: of others' bundles."""
+    rows = beside_public(comparison, more)
     groups = alike(rows)
     sentences = [*shares(comparison, rows), *(sentence(group, view) for group in groups)]
     nodes: list[Node] = [Heading(TITLE, 1), *_items(sentences if rows else [_NOTHING])]
@@ -183,10 +185,10 @@ _COLUMNS: dict[str, Kind] = {
 }
 
 
-def public_data(comparison: Comparison) -> Grid:
+def public_data(comparison: Comparison, more: Sequence[SystemValue]) -> Grid:
     """A line for each value of like kind, own ones first, in SI units."""
     lines: list[Line] = []
-    for group in alike(beside_public(comparison)):
+    for group in alike(beside_public(comparison, more)):
         unit = group.first.metric.dimension.si_unit
         for value, of in _values(group):
             texts = map(visible, (value.about, value.source, value.licence, value.note))
@@ -199,4 +201,4 @@ def _values(group: Alike) -> Iterator[tuple[SystemValue, str]]:
     """Own ones first, and whose each is."""
     yield from ((beside.own, "own") for beside in group.rows)
     for other in sorted(group.others, key=lambda other: other.value):
-        yield other, "public"
+        yield other, "bundle" if other.bundle else "public"

@@ -1,4 +1,4 @@
-"""The settings that won a race, as files that a job script loads, each line with its proof.
+"""The settings that won a race, as files that a job script or a module loads, each line with its proof.
 
 Environment lines hold for all message sizes, so a setting is written there only if it won all cells. Where it
 is a collective's algorithm, Open MPI's file of rules and Intel MPI's I_MPI_ADJUST hold one for each range of
@@ -26,7 +26,7 @@ from mpicampaign.questions.races.say import cell_name, left_lines, outcome_text,
 from mpicampaign.show.view import probability
 
 FOLDER = "settings"
-SHELL, RULES = "environment.sh", "openmpi-rules.conf"
+SHELL, MODULE, RULES = "environment.sh", "modulefile", "openmpi-rules.conf"
 # Open MPI's numbers of collectives, and whether its sizes are those of all ranks (ompi/mca/coll/base).
 _OPENMPI = {
     "allgather": (0, True),
@@ -117,8 +117,9 @@ def _settings(
         files[folder / RULES] = "\n".join([*head, *_rules(rules)]) + "\n"
         lines.append("# algorithms by size: the rules are in the file, each with its proof")
         lines += [*_DYNAMIC.items(), (_RULES_FILE, str((folder / RULES).resolve()))]
-    text = [line if isinstance(line, str) else _shell(*line) for line in lines]
-    files[folder / SHELL] = "\n".join([*head, *text]) + "\n"
+    for name, line_of, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
+        text = [line if isinstance(line, str) else line_of(*line) for line in lines]
+        files[folder / name] = "\n".join([*first, *head, *text]) + "\n"
     return files
 
 
@@ -280,3 +281,11 @@ def _of_ranks(cells: Sequence[tuple[_Setting, RaceCell]], times: int) -> list[st
 
 def _shell(name: str, value: str | None) -> str:
     return f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
+
+
+def _tcl(name: str, value: str | None) -> str:
+    """A value between quotation marks, in which Tcl would replace some signs."""
+    if value is None:
+        return f"unsetenv {name}"
+    quoted = re.sub(r'([\\"$\[\]{}])', r"\\\1", value)
+    return f'setenv {name} "{quoted}"'
