@@ -71,17 +71,16 @@ def srun(nodes: str, of: str, batch: str, step: str) -> None:
 
 
 def finish(folder: Path, hosts: list[str], begin: datetime) -> None:
-    """The files of a finished run."""
+    """The file of a finished run."""
     noise = random.Random(str(folder))
     latency = math.prod(SLOW.get(host, 1.0) for host in hosts) * math.exp(noise.gauss(0, NOISE))
     lines = (folder / "claim").read_text(encoding="utf-8").splitlines()[1:]
     claims = {key: value for key, _, value in (line.removeprefix("claim ").partition("=") for line in lines)}
     rows = "".join(f"{size:<10} {latency * (1 + size / 9000):14.4f}\n" for size in SIZES)
-    raw = {"output.txt": OSU + rows, "stderr.txt": STARTUP}
+    raw = {"stderr.txt": STARTUP, "output.txt": OSU + rows}
     told = evidence("/".join(folder.parts[-4:]), claims, raw, hosts, begin)
-    (folder / "result").mkdir()
-    for name, text in {**raw, "evidence.txt": told}.items():
-        (folder / "result" / name).write_text(text, encoding="utf-8")
+    told += "".join(f"\n==> {name}, {len(text.encode())} bytes <==\n{text}" for name, text in raw.items())
+    (folder / "result.txt").write_text(told, encoding="utf-8")
 
 
 def evidence(

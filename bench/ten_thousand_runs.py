@@ -17,6 +17,8 @@ from pathlib import Path
 from common import options, title, usually
 from whole_machine import line, stage
 
+from mpicampaign.base.run_files import RESULT, part_of, result_in, text_of
+
 RUNS, GROUPS = usually((10_000, 50), smallest=(80, 2))  # host groups of the second campaign
 PAGE = 1.5  # MB
 BENCHMARKS = ("Allreduce", "Alltoall", "Bcast", "Gather", "Reduce")
@@ -76,8 +78,8 @@ def write_campaign(folder: Path, groups: int, repeats: int) -> Path:
 def copy_runs(campaign: Path) -> None:
     """Gives each run without a result that of the real run of its placement and benchmark, in any order."""
     claims = sorted(campaign.glob("runs/*/*/*/r*/claim"))
-    made = {claim.parts[-4:-2]: result for claim in claims if (result := claim.with_name("result")).exists()}
-    due = [claim for claim in claims if not claim.with_name("result").exists()]
+    made = {claim.parts[-4:-2]: claim.parent for claim in claims if result_in(claim.parent)}
+    due = [claim for claim in claims if not result_in(claim.parent)]
     for number, claim in enumerate(random.Random(1).sample(due, len(due)), start=1):
         copy_run(made[claim.parts[-4:-2]], claim, number)
 
@@ -95,16 +97,15 @@ def copy_run(real: Path, claim: Path, number: int) -> None:
             text = re.sub(pattern, lambda time: f"{datetime.strptime(time[0], form) + later:{form}}", text)  # noqa: B023
         return re.sub(r"\b1\d{15}\b", lambda time: str(int(time[0]) + later // MICROSECOND), text)
 
-    output = moved(re.sub(r"(?m)^ +\d+ +\d+ .*$", row, (real / "output.txt").read_text(encoding="utf-8")))
+    output = moved(re.sub(r"(?m)^ +\d+ +\d+ .*$", row, text_of(part_of(real / RESULT, "output"))))
     [scripts] = re.findall("(?m)^claim scripts=(.+)$", claim.read_text(encoding="utf-8"))
-    told = moved((real / "evidence.txt").read_text(encoding="utf-8"))
+    told = moved(text_of(part_of(real / RESULT, "evidence")))
     facts = {"run": "/".join(claim.parts[-5:-1]), "script_sha256": scripts}
     facts["sha256.output.txt"] = hashlib.sha256(output.encode()).hexdigest()
     for key, value in facts.items():
         told = re.sub(rf"(?m)^job {key}=.*$", f"job {key}={value}", told)
-    (result := claim.with_name("result")).mkdir()
-    for name, text in {"output": output, "evidence": told, "stderr": ""}.items():
-        (result / f"{name}.txt").write_text(text, encoding="utf-8")
+    told += f"\n==> stderr.txt, 0 bytes <==\n\n==> output.txt, {len(output.encode())} bytes <==\n{output}"
+    claim.with_name(RESULT).write_text(told, encoding="utf-8")
 
 
 if __name__ == "__main__":

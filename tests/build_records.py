@@ -185,10 +185,10 @@ def campaign(system: str = "this-machine", host_group: str = "local", factor: fl
     return records + not_available(of("SHM-2", "tree_gather"), absent, suite="kernel")
 
 
-def write_result(folder: Path, *evidence: str, output: str | None = OSU_OUTPUT) -> None:
-    """The files of a result or an attempt: evidence of these lines, and its output unless it is None."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_result(file: Path, *evidence: str, output: str = OSU_OUTPUT, errors: str = "") -> None:
+    """The file of a result or an attempt, with evidence of these lines."""
     text = "\n".join(["#mpicampaign-evidence 2", *evidence, "end of evidence", ""])
-    (folder / "evidence.txt").write_text(text)
-    if output is not None:
-        (folder / "output.txt").write_text(output)
+    for name, part in (("stderr", errors), ("output", output)):
+        text += f"\n==> {name}.txt, {len(part.encode())} bytes <==\n{part}"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)

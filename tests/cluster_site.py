@@ -52,7 +52,7 @@ number, action, more, *command = sys.argv[1:]
 folder = pathlib.Path("results/jobs")
 log = folder / "submissions.txt"
 lines = lambda: log.read_text().count(f" {action} " if action else "\\n") if log.exists() else 0
-results = lambda: len([*folder.glob("runs/*/*/*/*/result")])
+results = lambda: len([*folder.glob("runs/*/*/*/*/result.txt")])
 count = results if action == "result" else lines
 before = count()
 process = subprocess.Popen(command, start_new_session=True)

@@ -129,7 +129,7 @@ class ProjectCopy:
         return read_records(self.folder / "results" / campaign / "records.jsonl")[1]
 
     def results(self, campaign: str) -> list[Path]:
-        return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
+        return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result.txt"))
 
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:

@@ -87,7 +87,7 @@ def _write(
         kernel = NEW["kernel"] if number else OLD["kernel"]
         lines = [f"job started={started}", "job exit_status=0", f"node n1 kernel={kernel}"]
         output = make.OSU_OUTPUT.replace("0.50", f"{latency:.2f}")
-        result = folder / run_path(case, repeat, named) / "result"
+        result = folder / run_path(case, repeat, named) / "result.txt"
         make.write_result(result, *lines, "node n1 microcode=0x2b", output=output)
     plan = PlanFile("c", ("here",), cases=(CaseEntry(case, "osu", "", None, None, DECLARED, tuple(entries)),))
     named_now = replace(case, placement=placement)

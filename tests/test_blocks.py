@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from build_campaigns import MACHINE, campaign, plan
+from build_records import write_result
 from test_cluster_jobs import Cluster, leave
 
 from mpicampaign.base.errors import UserError
@@ -220,7 +221,7 @@ def test_a_block_that_is_lost_is_left_once_it_has_begun(make: Callable[..., Clus
     assert [len(task) for tasks in cluster.submitted for task in tasks] == [2, 2]  # nothing was there of it
     leave(first, 0, result=True, number="2")
     leave(second, 143, number="2")
-    evidence = next(second.folder.glob("attempts/*-2")) / "evidence.txt"
+    evidence = next(second.folder.glob("attempt-*-2.txt"))
     evidence.write_text(
         evidence.read_text().replace("job exit", "job reason=interrupted by signal 15\njob exit")
     )
@@ -260,10 +261,8 @@ def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list
     machine = MachineWithResults(first.campaign_folder)
     asked = first.kept, 1, first.identity, first.benchmark, 60
     leave(first, 0)
-    evidence = next(first.folder.glob("attempts/*")) / "evidence.txt"
-    evidence.write_text(
-        "\n".join(["#mpicampaign-evidence 2", *lines, *(["end of evidence"] if lines else []), ""])
-    )
+    attempt = next(first.folder.glob("attempt-*"))
+    write_result(attempt, *lines, output="") if lines else attempt.write_text("")
     why = lines[0].partition("=")[2] if state == FAILED else ""
     assert machine.in_block(*asked) == Made(state, why=why)
     (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")

@@ -176,7 +176,7 @@ def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, re
             lambda data: data["systems"].update({"a/b": data["systems"]["here"]}),
             "'a/b' is not a valid name of a campaign or system",
         ),
-        (lambda data: data.update(version=2), "does not describe a bundle of version 1"),
+        (lambda data: data.update(version=3), "does not describe a bundle of version 1 or 2"),
         (lambda data: data.pop("systems"), "is damaged: KeyError"),
     ],
 )

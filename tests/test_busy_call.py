@@ -146,7 +146,7 @@ def test_a_program_that_others_left_no_time_for_a_value_is_disturbed_and_not_don
     lines = ["start.host=n1", "start.clock_ns=0", "start.cpu_ns=0", "start.wait_ns=0", "start.allowed=0"]
     lines += ["end.clock_ns=1000000000", "end.cpu_ns=500000000", f"end.wait_ns={wait}"]
     output = whole.replace("\n".join(rows), f"            {text}")
-    make.write_result(tmp_path / "r01-0123/result", *(f"rank 0 {line}" for line in lines), output=output)
+    make.write_result(tmp_path / "r01-0123/result.txt", *(f"rank 0 {line}" for line in lines), output=output)
     record = read_run(make.case("P1"), "imb", RunFolder(tmp_path / "r01-0123", 1))
     assert (record.status, record.condition) == (FAILED, expected)
     assert ("waited 50% of its time" in record.reason) == (expected == DISTURBED)
@@ -329,7 +329,7 @@ def test_a_run_waits_for_another_users_in_another_folder(owner: int, lock: Path,
     wait_for_measurement(said.append, stop=lambda: bool(said))
     assert len(said) == 1 and re.fullmatch(told, said[0])
     time.sleep(0.3)
-    assert not (script.folder / "attempts").exists()
+    assert not any(script.folder.glob("attempt-*"))
     os.close(holder)
     assert process.wait(240) == 0
     wait_for_measurement(said.append)
@@ -338,13 +338,14 @@ def test_a_run_waits_for_another_users_in_another_folder(owner: int, lock: Path,
     assert "without_lock" not in evidence(script).job
 
 
-def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path) -> None:
+def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its ranks hold it until they end. A folder that replaces the lock meanwhile is the lock then."""
     alone = f"mkdir {tmp_path}/alone || exit; sleep 0.1; rmdir {tmp_path}/alone\n{END}"
     programs = {"holder": f"echo >{tmp_path}/began; exec sleep 100\n", "second": alone, "third": alone}
     for name in programs:
         (tmp_path / name).mkdir()
     holder, *others = (prepared(tmp_path / name, text).runs[0] for name, text in programs.items())
+    monkeypatch.setenv("TMPDIR", str(holder.folder))
     held = start(holder)
     wait_until((tmp_path / "began").exists)
     waiting = [start(script) for script in others]
@@ -357,7 +358,7 @@ def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path) -> None:
     other = locked(lock)
     assert left_of(holder.folder) == []
     time.sleep(0.2)
-    assert not any((script.folder / "attempts").exists() for script in others)
+    assert not any(any(script.folder.glob("attempt-*")) for script in others)
     os.close(other)
     assert [process.wait(240) for process in waiting] == [0, 0]
     assert {"without_lock" in evidence(script).job for script in others} == {False}

@@ -99,9 +99,9 @@ def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
     scripts = [Path(line) for line in rendered.stdout.splitlines()]
     assert len(scripts) == 3, rendered.stderr
     assert succeeded(root.call("sbatch", str(scripts[0])))
-    cluster.wait_for((scripts[0].parent / "result/output.txt").exists, 30, "the first job has ended")
+    cluster.wait_for((scripts[0].parent / "result.txt").exists, 30, "the first job has ended")
     waiting = root.call("sbatch", "--parsable", "--begin=now+1hour", str(scripts[1])).stdout.strip()
-    before = (scripts[0].parent / "result/output.txt").stat().st_ino
+    before = (scripts[0].parent / "result.txt").stat().st_ino
     log = root.folder / "results/jobs/submissions.txt"
     with ThreadPoolExecutor(1) as background:
         call = background.submit(root.call, *SNAKEMAKE)
@@ -110,6 +110,6 @@ def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
         done = call.result()
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"job {waiting} is in the queue already" in done.stderr
-    assert (scripts[0].parent / "result/output.txt").stat().st_ino == before
+    assert (scripts[0].parent / "result.txt").stat().st_ino == before
     root.check_results()
     assert root.submitted() == 3

@@ -246,5 +246,5 @@ def test_two_libraries_in_blocks_on_unequal_nodes(unequal: Site) -> None:
 
 def results(site: Site) -> dict[Path, tuple[int, int]]:
     """When each result was written, and into which file."""
-    files = site.folder.glob("results/jobs/runs/*/*/*/*/result/*")
+    files = site.folder.glob("results/jobs/runs/*/*/*/*/result.txt")
     return {file: (file.stat().st_ino, file.stat().st_mtime_ns) for file in files}

@@ -326,7 +326,7 @@ def test_slurm_gives_gpus_and_a_rank_starts_with_its_share(cluster_parts: None, 
             )
             assert site.run().returncode == (not environment)  # without GPUs no run gives a value
         texts = sorted(
-            site.folder.glob("results/jobs/runs/*/*/*/*/result/evidence.txt"), key=lambda p: p.stat().st_mtime
+            site.folder.glob("results/jobs/runs/*/*/*/*/result.txt"), key=lambda p: p.stat().st_mtime
         )
         without, seen = (read_evidence(path.read_text()) for path in texts)
         assert without.job["not_available"].startswith("no NVIDIA or AMD GPU on n")

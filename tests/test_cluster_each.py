@@ -164,7 +164,7 @@ def test_a_fault_costs_only_what_was_in_flight(site: Site) -> None:
     reasons = [record.reason for record in records if record.status != OK]
     lost = [reason.partition("; files in ")[0] for reason in reasons]
     assert lost in ([], ["stopped at the time limit of 8 s"])
-    again = len(list(site.folder.glob("results/jobs/runs/*/*/*/*/attempts/*")))
+    again = len(list(site.folder.glob("results/jobs/runs/*/*/*/*/attempt-*")))
     print(f"{len(records)} runs, {again} attempts without a result")
     assert again <= 1 + 1 + 4  # the hung one, those on the node that died, and in the job that was killed
     ended = {int(job["JobId"]): job for job in site.cluster.completed_jobs()}  # also says what a job lost

@@ -53,7 +53,7 @@ def meanwhile(action: Callable[[Event], None]) -> Iterator[None]:
 
 
 def has_results(site: Site, number: int) -> bool:
-    return len(list(site.folder.glob("results/jobs/runs/*/*/*/*/result/output.txt"))) >= number
+    return len(list(site.folder.glob("results/jobs/runs/*/*/*/*/result.txt"))) >= number
 
 
 def wait_for(condition: Callable[[], bool], stopping: Event) -> bool:

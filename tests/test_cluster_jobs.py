@@ -136,11 +136,10 @@ def make(tmp_path: Path) -> Callable[..., Cluster]:
 def leave(script: Run, status: int | None, result: bool = False, number: str = "1") -> None:
     """The files of the job with this number: its result, or an attempt with its exit status."""
     if result:
-        script.output.parent.mkdir()
-        script.output.touch()
+        script.result.touch()
     if status is not None:
-        attempt = script.folder / "attempts" / f"20260101T00000{len(number)}Z-{number}"
-        write_result(attempt, f"job exit_status={status}", output=None)
+        attempt = script.folder / f"attempt-20260101T00000{len(number)}Z-{number}.txt"
+        write_result(attempt, f"job exit_status={status}", output="")
 
 
 def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
@@ -196,12 +195,12 @@ def test_a_launcher_that_does_not_reach_the_controller_has_measured_nothing(
         cluster.step()
         if number in cluster.queue:
             leave(cluster.scripts[0], 1, number=number)
-            [attempt] = (cluster.scripts[0].folder / "attempts").glob(f"*-{number}")
-            (attempt / "output.txt").write_text(printed)
-            (attempt / "stderr.txt").write_text(
+            [attempt] = cluster.scripts[0].folder.glob(f"attempt-*-{number}.txt")
+            errors = (
                 f"srun: error: Unable to confirm allocation for job {number}: Unable to contact slurm "
                 "controller (connect failure)\nsrun: Check SLURM_JOB_ID environment variable.\n"
             )
+            write_result(attempt, "job exit_status=1", output=printed, errors=errors)
             cluster.becomes("FAILED", number, "NonZeroExitCode")
             ended += cluster.step()
     assert (cluster.submissions, [end.status for end in ended]) == (submissions, [status])
@@ -426,7 +425,7 @@ def test_a_scheduler_that_was_silent_and_requeued_jobs_are_reported(make: Callab
         cluster.silent = False
         cluster.step()
     leave(cluster.scripts[0], None, result=True)
-    (cluster.scripts[0].folder / "attempts/20260101T000000Z-1").mkdir(parents=True)
+    (cluster.scripts[0].folder / "attempt-20260101T000000Z-1.txt").touch()
     assert len(cluster.step()) == 1
     silent = "the scheduler did not answer for 3 min 20 s in all, twice"
     assert cluster.jobs.summary() == [silent, "1 job was requeued by the scheduler"]

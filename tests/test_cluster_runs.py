@@ -324,7 +324,7 @@ def test_a_job_that_waits_while_the_program_is_upgraded_is_not_an_edited_one(sit
     assert succeeded(site.run())
     [record] = site.records()
     assert (record.job_id, sum(site.submissions().values())) == (number, 1)
-    evidence = read_evidence((script.parent / "result/evidence.txt").read_text()).job
+    evidence = read_evidence((script.parent / "result.txt").read_text()).job
     assert evidence["script_sha256"] == hashlib.sha256(before.encode()).hexdigest()
     # nothing is missing but the evidence of ranks: the program that stands for a benchmark is no MPI program
     assert record.verdict == UNVERIFIED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from mpicampaign.base.records import (
     NOT_AVAILABLE,
     OK,
     RECORDS,
+    VERIFIED,
     Case,
     Header,
     Record,
@@ -34,7 +36,7 @@ from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import caches, runs
 from mpicampaign.collect.caches import RECORDS_FILE, OutputsRead, RecordsRead
-from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
@@ -206,7 +208,7 @@ def result(
     script = script_of(run, folder)
     lines = [f"job host={host}", f"job program_sha256={program}", f"rank 0 start.library={file}"]
     sums = f"job sha256.libmpi.so.12={checksum(library)}"
-    make.write_result(script.output.parent, *lines, sums, output=output)
+    make.write_result(script.result, *lines, sums, output=output)
     script.claim.write_text(claim_text(replace(run, program_sha256=program), ["x"]))
     return script
 
@@ -215,13 +217,34 @@ def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
     script = result(tmp_path, output="nothing\n")
     [line] = set_aside_faulty([script])
     assert "output.txt: " in line
-    assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
-    assert not script.output.exists()
+    assert len(list(script.folder.glob("attempt-*-set-aside-*.txt"))) == 1
+    assert not script.has_result
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
+
+
+def test_a_file_reads_as_the_folder_of_an_earlier_release_unless_it_was_cut(folder: Path) -> None:
+    """Whatever lines the program printed. What was cut is no result, and has not ended."""
+    printed = "end of evidence\n\n==> output.txt, 3 bytes <==\nrank 0 end.x=1\n"
+    (folder / "result/stderr.txt").write_text(printed)
+    evidence = folder / "result/evidence.txt"
+    evidence.write_text(evidence.read_text().replace(checksum(""), checksum(printed)))
+    before, lines = read(folder), evidence.read_text().splitlines()[1:-1]
+    assert (before.status, before.verdict) == (OK, VERIFIED)
+    file, attempt = folder / "result.txt", folder / "attempt-20260101T000000Z-1.txt"
+    make.write_result(file, *lines, output=OUTPUT, errors=printed)
+    assert replace(read(folder), files={}) == replace(before, files={})
+    shutil.rmtree(folder / "result")
+    text = file.read_bytes()
+    for length in (*range(0, len(text), 97), len(text) - 1):
+        file.write_bytes(text[:length])
+        assert read(folder).verdict != VERIFIED
+        file.rename(attempt)
+        assert exit_status(folder, "1") is None
+        attempt.rename(file)
 
 
 def look(folder: Path, monkeypatch: pytest.MonkeyPatch, repeat: int = 1) -> tuple[Record, bool]:
@@ -335,5 +358,5 @@ def test_a_result_of_another_state_is_kept_whole_beside_its_run(
     [line] = set_aside_faulty([script])
     assert reason in line
     kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
-    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
+    assert {path.name for path in kept.iterdir()} == {"claim", "result.txt"}
     assert not script.folder.exists()

@@ -296,7 +296,7 @@ def defined(folder: Path, arguments: str, latency: float, day: int, program: str
         run = folder / run_path(entry.case, planned.repeat, planned.identity)
         lines = [f"job started=2026-11-{day:02d}T0{planned.repeat}:00:00Z", "job exit_status=0"]
         output = make.OSU_OUTPUT.replace("0.50", f"{latency + planned.repeat / 100:.2f}")
-        make.write_result(run / "result", *lines, f"job program_sha256={program}", output=output)
+        make.write_result(run / "result.txt", *lines, f"job program_sha256={program}", output=output)
         declared = json.dumps({**entry.declared, "repeat": planned.repeat})
         (run / "claim").write_text(f"#mpicampaign-claim 1\nclaim declared={declared}\n")
     return plan

@@ -164,7 +164,7 @@ def survive(project: ProjectCopy, tmp_path: Path, repeats: int, seconds: float) 
     generator = random.Random(14)
     faults: Counter[str] = Counter()
     end, boot = time.monotonic() + seconds, 0
-    results: Callable[[], list[Path]] = lambda: list(disk.folder.glob("ticks/runs/*/*/*/*/result/output.txt"))  # noqa: E731
+    results: Callable[[], list[Path]] = lambda: list(disk.folder.glob("ticks/runs/*/*/*/*/result.txt"))  # noqa: E731
     try:
         while len(results()) < 2 * repeats:
             assert time.monotonic() < end, (tmp_path / "cron.log").read_text()
@@ -182,12 +182,12 @@ def survive(project: ProjectCopy, tmp_path: Path, repeats: int, seconds: float) 
             faults["power cut"] += 1
         log = TickLog(disk.folder / "ticks")
         found = results()
-        evidence = [path.with_name("evidence.txt").read_text() for path in found]
-        attempts = list(disk.folder.glob("ticks/runs/*/*/*/*/attempts/*"))
+        evidence = [path.read_text() for path in found]
+        attempts = list(disk.folder.glob("ticks/runs/*/*/*/*/attempt-*"))
         launched = launches.read_text().splitlines()
         events = Counter(tick.event for tick in log.ticks)
         print(f"{dict(faults)}; {dict(events)}; {len(launched)} launches, {len(attempts)} without result")
-        runs = Counter(path.parents[1].relative_to(disk.folder).as_posix() for path in found)
+        runs = Counter(path.parent.relative_to(disk.folder).as_posix() for path in found)
         assert len(runs) == 2 * repeats and set(runs.values()) == {1}
         starts = {line for text in evidence for line in text.splitlines() if line.startswith("job started=")}
         assert 2 * repeats <= len(launched)

@@ -127,10 +127,10 @@ OTHERS = {
 }
 # A run whose launcher starts something on the second node, as ssh would.
 JOB = r"""#!/bin/bash
-cd "${0%/*}" && mkdir result || exit
+cd "${0%/*}" || exit
 export there=$PWD/there
 "$MPICAMPAIGN_AGENT" -x -q n4 'echo "$LSB_MCPU_HOSTS on $SLURMD_NODENAME, $GIVEN" >"$there"; exit 3'
-echo "$?" >result/output.txt
+echo "$?" >result.txt
 """
 
 
@@ -149,8 +149,8 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     for state, count in (("unreach", 6), ("ok", 12)):
         (tmp_path / "n4").write_text(state)
         subprocess.run(["bash", str(job)], env=environment, check=True, timeout=100)
-        assert len([run for run in runs if run.output.exists()]) == count
-    assert {run.output.read_text() for run in runs} == {"3\n"}
+        assert len([run for run in runs if run.has_result]) == count
+    assert {run.result.read_text() for run in runs} == {"3\n"}
     for run in runs:
         first, second = run.job.group.hosts
         assert (run.folder / "there").read_text() == f"{first} 1 {second} 1 on {second}, as it was\n"

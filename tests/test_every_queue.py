@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -75,11 +74,12 @@ class Site(Cluster):
                 self.queue[number] = (*job, script.job_name)
         lines = (f"2026-01-01T00:00:00Z {script.identity} {note}\n" for note in situation.notes)
         (script.campaign_folder / "submissions.txt").write_text("".join(lines))
-        shutil.rmtree(script.folder / "attempts", ignore_errors=True)
+        for path in script.folder.glob("attempt-*"):
+            path.unlink()
         if situation.folder in ("exit status", "of another job"):
             leave(script, 1, number=OLDER if situation.folder == "exit status" else "99")
         elif situation.folder != "nothing":
-            (script.folder / "attempts" / f"20260101T000001Z-{OLDER}").mkdir(parents=True)
+            (script.folder / f"attempt-20260101T000001Z-{OLDER}.txt").touch()
         self.jobs = self.new_jobs(script.submitting_lock, self.answer)
         self.jobs.take(script)
 

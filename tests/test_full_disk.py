@@ -76,7 +76,7 @@ mkdir disk && mount -t tmpfs -o size=6m small disk && mkdir disk/results && ln -
 log=$PWD/log
 set -m
 {python} -m mpicampaign.cli run --campaign trivial.yaml >"$log" 2>&1 &
-until [ -e "$(echo results/trivial/runs/*/*/*/*/result/output.txt | cut -d ' ' -f 1)" ]; do sleep 0.05; done
+until [ -e "$(echo results/trivial/runs/*/*/*/*/result.txt | cut -d ' ' -f 1)" ]; do sleep 0.05; done
 kill -STOP -- -$!
 dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
 touch ../mark.full

@@ -97,7 +97,7 @@ def core_of_second_rank(project: ProjectCopy) -> str:
     """The CPU that a run without a busy loop recorded; its result is removed."""
     project.succeed("run", "--campaign", "busy.yaml")
     [output] = [path for path in project.results("busy") if "/r01-" in str(path)]
-    lines = output.with_name("evidence.txt").read_text().splitlines()
+    lines = output.read_text().splitlines()
     [allowed] = [line.partition("=")[2] for line in lines if line.startswith("rank 1 start.allowed=")]
     shutil.rmtree(project.folder / "results/busy")
     return allowed
@@ -203,7 +203,7 @@ def made(project: ProjectCopy, repeats: int) -> Prepared:
         time = 0.5 * (1 + COURSE[row]) * (1 + LEADS[row] * (run.case.placement == "two"))
         lines = [f"job started={seconds}", f"job ended={seconds}", "job exit_status=0"]
         output = make.OSU_OUTPUT.replace("0.50", f"{time:.6f}")
-        make.write_result(run.output.parent, *lines, output=output)
+        make.write_result(run.result, *lines, output=output)
     return planned(project, repeats)
 
 

@@ -65,7 +65,7 @@ def test_a_signal_ends_a_campaign_in_order(
     assert "Traceback" not in log.read_text()
     assert "KeyboardInterrupt" not in log.read_text()
     assert len(project.results("trivial")) == 1
-    attempts = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
+    attempts = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempt-*.txt"))
     assert ["interrupted by signal 15" in path.read_text() for path in attempts] == [True]
     (project.folder / "go on").touch()
     project.succeed("run", "--campaign", "trivial.yaml")

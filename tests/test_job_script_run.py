@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import random
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -19,6 +19,7 @@ from conftest import completed, executable, wait_until
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
+from mpicampaign.base.run_files import attempt_name, part_of
 from mpicampaign.base.this_machine import measuring_lock
 from mpicampaign.campaign.model import Placement, System
 from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
@@ -31,6 +32,11 @@ from mpicampaign.jobs.software import build_problem
 END = 'echo "#@end rows=1 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
 LAUNCHER = '#!/bin/bash\n[ "$1" != --version ] || exit\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n'
+
+
+@pytest.fixture(autouse=True)
+def disk_of_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def prepared(
@@ -60,8 +66,8 @@ def execute(script: Run, **options: object) -> int:
     return subprocess.run(command, check=False, timeout=240, capture_output=True, **options).returncode  # type: ignore[call-overload,no-any-return]
 
 
-def evidence(script: Run, kind: str = "result") -> Evidence:
-    return evidence_in(next(script.folder.glob(f"{kind}/evidence.txt")).parent)
+def evidence(script: Run, kind: str = "result.txt") -> Evidence:
+    return evidence_in(next(script.folder.glob(kind)))
 
 
 def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> None:
@@ -91,7 +97,7 @@ def test_a_rank_without_numactl_is_bound_by_taskset_and_without_both_not_at_all(
             assert (
                 (tmp_path / "bound").read_text().endswith(f"list: {seen.nodes[seen.job['host']]['cpus']}\n")
             )
-            shutil.rmtree(script.folder / "result")
+            script.result.unlink()
     assert seen.job["not_available_kind"] == "program"
     assert "no working numactl or taskset" in seen.job["not_available"]
     assert len((tmp_path / "bound").read_text().splitlines()) == 1
@@ -123,10 +129,10 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     found = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n')
     script = found.runs[0]
     assert execute(script) == 124
-    assert left_of(script.folder) == []
+    assert left_of(tmp_path) == []
     holder = locked(measuring_lock())
     os.close(holder)
-    seen = evidence(script, "attempts/*")
+    seen = evidence(script, "attempt-*")
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
     assert exit_status(script.folder, "") == 124
@@ -163,24 +169,19 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     wait_until((tmp_path / "bin/program.started").exists)
     process.terminate()
     assert process.wait(30) == 143  # long before the time limit
-    assert left_of(script.folder) == []
+    assert left_of(tmp_path) == []
 
 
 def test_a_signal_between_the_launch_and_its_note_ends_the_ranks(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT\nwhile :; do sleep 0.1; done\n"
     script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).runs[0]
-    text = script.path.read_text()
-    [library] = re.findall(r"^library=(.*)$", text, re.M)
-    lines = Path(library).read_text()
+    text = script_text(script, inline=True)
     there = 'while [ ! -s "$attempt/ranks/0" ]; do sleep 0.05; done\n    kill -TERM $$\n    launched=$!\n'
-    assert lines.count("    launched=$!\n") == 1
-    (tmp_path / "library.sh").write_text(lines.replace("    launched=$!\n", f"    {there}"))
-    checksum = hashlib.sha256((tmp_path / "library.sh").read_bytes()).hexdigest()
-    text = re.sub(r"^library=.*$", f"library={tmp_path}/library.sh", text, flags=re.M)
-    script.path.write_text(re.sub(r"[0-9a-f]{64}(?=  -)", checksum, text))
+    assert text.count("    launched=$!\n") == 1
+    script.path.write_text(text.replace("    launched=$!\n", f"    {there}"))
     process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
     assert process.wait(30) == 143
-    assert left_of(script.folder) == []
+    assert left_of(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGALRM", "SIGQUIT"])
@@ -193,9 +194,9 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     wait_until((tmp_path / "bin/program.started").exists)
     os.killpg(process.pid, signal.Signals[name])
     assert process.wait(240) == 128 + signal.Signals[name]
-    assert not script.output.exists()
+    assert not script.has_result
     assert exit_status(script.folder, "") == process.returncode
-    assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
+    assert evidence(script, "attempt-*").job["reason"].startswith("interrupted by signal")
 
 
 def locked(folder: Path) -> int:
@@ -248,7 +249,7 @@ def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
     secret = {"I_MPI_HYDRA_pwd": "hush", "UCX_TOKEN": "hush", "UCX_TLS": "all"}
     script = prepared(tmp_path, END, environment=secret).runs[0]
     assert execute(script) == 0
-    assert "hush" not in (script.folder / "result/evidence.txt").read_text()
+    assert "hush" not in script.result.read_text()
     assert evidence(script).job["env.UCX_TLS"] == "all"
 
 
@@ -338,14 +339,14 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
 def test_exit_status_0_alone_is_not_a_success(tmp_path: Path, program: str, reason: str) -> None:
     script = prepared(tmp_path, program, suite="imb").runs[0]
     assert execute(script) == 65
-    assert not script.output.exists()
-    assert reason in evidence(script, "attempts/*").job["reason"]
+    assert not script.has_result
+    assert reason in evidence(script, "attempt-*").job["reason"]
 
 
 def test_what_a_whole_output_holds_must_be_in_the_output(tmp_path: Path) -> None:
     script = prepared(tmp_path, "echo half\n" + END.replace("\n", " >&2\n")).runs[0]
     assert execute(script) == 65
-    assert "output is incomplete" in evidence(script, "attempts/*").job["reason"]
+    assert "output is incomplete" in evidence(script, "attempt-*").job["reason"]
 
 
 def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: Path) -> None:
@@ -353,14 +354,14 @@ def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: P
     script = prepared(tmp_path, END).runs[0]
     script.path.write_text(script.path.read_text().replace("\nmeasure ", "\nexit 0\nmeasure "))
     assert execute(script) == exit_status(script.folder, "") == 75
-    assert not script.output.exists()
+    assert not script.has_result
 
 
 def test_a_result_that_cannot_be_put_in_its_place_is_not_a_success(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
     executable(tmp_path / "bin/mv", "#!/bin/bash\nexit 1\n")
     assert execute(script) == 74
-    assert not script.output.exists()
+    assert not script.has_result
 
 
 def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> None:
@@ -369,7 +370,7 @@ def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> Non
     text = script_text(script, inline=True)
     script.path.write_text(text.replace("--kill-after=10 ", "--kill-after=0.1 "))
     assert execute(script) == 124
-    assert evidence(script, "attempts/*").job["reason"] == "stopped at the time limit of 1 s"
+    assert evidence(script, "attempt-*").job["reason"] == "stopped at the time limit of 1 s"
 
 
 # What a site's file says that defines `module`, and what the message says.
@@ -389,7 +390,7 @@ def test_a_module_that_does_not_load_is_one_sentence(defined: str, tmp_path: Pat
     script = found.runs[0]
     assert execute(script) == 69
     said = f"not run: module load no/such failed on {os.uname().nodename}: {MODULES[defined]}"
-    assert evidence(script, "attempts/*").job["reason"].startswith(said)
+    assert evidence(script, "attempt-*").job["reason"].startswith(said)
     assert said in build(found.campaign.systems["here"], tmp_path)
 
 
@@ -430,16 +431,17 @@ def on_a_small_disk(script: Run, commands: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
-def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
-    """The full disk cuts the output; the part that fitted stays as an attempt."""
+@pytest.mark.parametrize("variables", ["", "TMPDIR=$1"])
+def test_a_full_disk_is_a_failure_never_a_result(variables: str, tmp_path: Path) -> None:
+    """Also where the run works there; the part that fitted stays as an attempt."""
     last_words = "echo begun >&2\nprintf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
     script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).runs[0]
-    listed = 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt'
-    done = on_a_small_disk(script, f'bash "$1/job.sh"; s=$?; {listed}; exit $s')
+    listed = 'find "$1" -name "result*"; cat "$1"/attempt-*.txt'
+    done = on_a_small_disk(script, f'{variables} bash "$1/job.sh"; s=$?; {listed}; exit $s')
     assert done.returncode == 74
-    assert "No space left on device" in done.stdout
-    assert "/result" not in done.stdout
-    assert done.stdout.splitlines()[-2:] == ["job exit_status=74", "end of evidence"]
+    assert "/result.txt" not in done.stdout
+    assert "\njob exit_status=74\nend of evidence\n\n==> stderr.txt, " in done.stdout
+    assert "\n==> output.txt, 4096 bytes <==\n" in done.stdout
     assert "job reason=results could not be written: is the disk full" in done.stdout
     assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
 
@@ -448,36 +450,59 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
     filled = 'cat /dev/zero >"$1/fill"; bash "$1/job.sh"'
-    done = on_a_small_disk(script, f'{filled}; s=$?; ls "$1/attempts"; exit $s')
-    assert (done.returncode, done.stdout) == (73, "")
+    done = on_a_small_disk(script, f'{filled}; s=$?; ls "$1"; exit $s')
+    assert (done.returncode, done.stdout) == (73, "fill\njob.sh\n")
     assert f"results could not be written: is the file system of {script.folder} full" in done.stderr
 
 
 def test_a_benchmark_that_ends_with_such_a_status_has_failed_itself(tmp_path: Path) -> None:
     script = prepared(tmp_path, "exit 73\n").runs[0]
     assert execute(script) == 73
-    [attempt] = script.folder.glob("attempts/*")
-    number = attempt.name.partition("-")[2]
+    [attempt] = script.folder.glob("attempt-*")
+    number = attempt_name(attempt).partition("-")[2]
     assert not could_not_write(script.folder, number, 73)
     assert could_not_write(script.folder, "another", 73)
     assert not could_not_write(script.folder, "another", 65)
 
 
+@pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.soak)])
+def test_a_kill_at_any_moment_leaves_a_whole_result_or_none(kills: int, tmp_path: Path) -> None:
+    script = prepared(tmp_path, "seq 30000\n" + END).runs[0]
+    noise, seconds, whole = random.Random(1), -time.monotonic(), 0
+    assert execute(script) == 0
+    seconds += time.monotonic()
+    text = part_of(script.result, "output")
+    for _ in range(kills):
+        script.result.unlink(missing_ok=True)
+        process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
+        time.sleep(noise.uniform(0.6, 1.1) * seconds)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        whole += script.has_result
+        assert not script.has_result or evidence(script).complete
+        ended = [place for place in script.folder.glob("*-*.txt") if evidence_in(place).complete]
+        ended += [script.result] if script.has_result else []
+        assert all(part_of(place, "output") == text for place in ended)
+    print(f"{kills} kills: {whole} results")
+    assert execute(script) == 0
+
+
 def test_evidence_that_cannot_be_written_is_not_a_success(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
-    text = script_text(script, inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
-    script.path.write_text(text)
+    script.path.write_text(script.path.read_text().replace("\nmeasure ", "\nexec 3>/dev/full\nmeasure "))
     assert execute(script) == 74
-    assert not script.output.exists()
+    assert not script.has_result
 
 
-def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:
+def test_a_result_of_an_earlier_release_counts_if_it_has_its_output(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
+    (script.folder / "result").mkdir()
     assert execute(script) == 0
-    script.output.unlink()
+    assert script.result.read_text().endswith("status=ok\n")
+    script.result.unlink()
+    (script.folder / "result/output.txt").touch()
     assert execute(script) == 0
-    assert script.output.read_text().endswith("status=ok\n")
-    assert len(list(script.folder.glob("attempts/*-found-damaged/evidence.txt"))) == 1
+    assert script.result.name == "output.txt"
 
 
 def test_program_that_is_missing_is_not_available_for_now(tmp_path: Path) -> None:

@@ -51,10 +51,7 @@ def run(project: ProjectCopy) -> subprocess.CompletedProcess[str]:
 
 def stamps(project: ProjectCopy) -> dict[Path, tuple[int, str]]:
     """What distinguishes a result from a repeated one; not its time: Snakemake touches adopted files."""
-    return {
-        path: (path.stat().st_ino, path.with_name("evidence.txt").read_text())
-        for path in project.results("short")
-    }
+    return {path: (path.stat().st_ino, path.read_text()) for path in project.results("short")}
 
 
 @pytest.mark.full
@@ -146,16 +143,15 @@ def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     cut, missing = project.results("short")
     text = cut.read_text()
     cut.write_text(text[: len(text) // 2])
-    evidence = missing.with_name("evidence.txt")
     kind = "job not_available_kind=program\njob not_available=IMB-MPI1 is not on x\njob ended="
-    evidence.write_text(evidence.read_text().replace("job ended=", kind))
+    missing.write_text(missing.read_text().replace("job ended=", kind))
     done = run(project)
     assert done.returncode == 0, done.stderr
     assert "2 of 2 runs to do" in done.stderr
     assert done.stderr.count("to be run again") == 2
     records = project.records("short")
     assert [record.verdict for record in records] == [VERIFIED, VERIFIED]
-    kept = list((project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/output.txt"))
+    kept = list((project.folder / "results/short/runs").glob("*/*/*/*/attempt-*.txt"))
     assert sorted(len(path.read_text()) for path in kept)[0] == len(text) // 2
 
 
@@ -208,5 +204,5 @@ def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     records = project.records("short")
     assert [record.status for record in records] == [OK] * 8
     # nothing ran twice after it had succeeded, also what ended between the kill and the next call
-    attempts = (project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/evidence.txt")
+    attempts = (project.folder / "results/short/runs").glob("*/*/*/*/attempt-*.txt")
     assert not [path for path in attempts if "job exit_status=0" in path.read_text()]

@@ -62,7 +62,7 @@ class Makers:
             run = self.due.pop(0)
             self.made.append(run)
             self.end(run)
-            self.ended(run, 0 if run.output.exists() else 1, "")
+            self.ended(run, 0 if run.has_result else 1, "")
 
     def drop(self, runs: list[Run]) -> None:
         names = {run.job_name for run in runs}
@@ -74,7 +74,7 @@ class Makers:
 
 def write_result(run: Run, wait: int = 0) -> None:
     """A whole output; its rank waited so long for a CPU (ns)."""
-    make.write_result(run.output.parent, WAITED.format(wait=wait, status=0))
+    make.write_result(run.result, WAITED.format(wait=wait, status=0))
 
 
 def made_by(

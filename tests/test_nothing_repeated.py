@@ -108,7 +108,7 @@ def test_a_program_that_reads_differently_now_is_measured_again(project: Project
     assert run(project).count("the program has changed") == 4
     assert not results(project).items() & before
     assert results(project).keys() == {path for path, _ in before} | first.keys()
-    earlier = (project.folder / "results/trivial").glob("runs/*/*/*/earlier/*/result/output.txt")
+    earlier = (project.folder / "results/trivial").glob("runs/*/*/*/earlier/*/result.txt")
     assert {path.stat().st_ino for path in earlier} == {inode for _, inode in before}
     said = project.call("status", "--campaign", "trivial.yaml").stdout
     assert "4 results of another machine, or of an earlier program" in said
@@ -116,13 +116,13 @@ def test_a_program_that_reads_differently_now_is_measured_again(project: Project
 
 def test_results_of_another_machine_are_not_this_ones(project: ProjectCopy) -> None:
     for path in project.results("trivial"):
-        edit(path.with_name("evidence.txt"), "job host=", "job host=other-")
+        edit(path, "job host=", "job host=other-")
     assert to_do(project) == 4
     said = project.call("status", "--campaign", "trivial.yaml").stdout
     assert said.count("to be run again: it was made on other-") == 4
     assert run(project).count("it was made on other-") == 4
     assert to_do(project) == 0
-    earlier = (project.folder / "results/trivial").glob("runs/*/*/*/earlier/*/result/evidence.txt")
+    earlier = (project.folder / "results/trivial").glob("runs/*/*/*/earlier/*/result.txt")
     assert len(list(earlier)) == 4
 
 

@@ -212,9 +212,9 @@ def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> 
     script = found.runs[0]
     script.inputs[0].kept(found.folder).write_text("changed\n")
     assert execute(script) == 66
-    [attempt] = script.folder.glob("attempts/*")
+    [attempt] = script.folder.glob("attempt-*")
     reason = "the input file words.txt differs from the one that the campaign declares"
-    assert f"job reason={reason}" in (attempt / "evidence.txt").read_text()
+    assert f"job reason={reason}" in attempt.read_text()
 
 
 def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
     script = found.runs[0]
     script.inputs[0].kept(found.folder).unlink()
     assert execute(script) == 0
-    assert script.output.read_text().startswith("end of file\n$(touch /tmp/x) `x`\n")
+    assert " bytes <==\nend of file\n$(touch /tmp/x) `x`\n" in script.result.read_text()
 
 
 @pytest.mark.parametrize(

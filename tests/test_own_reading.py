@@ -46,7 +46,7 @@ class Site:
 
     def end_all(self) -> None:
         for run in self.runs:
-            self.end(run / "result")
+            self.end(run / "result.txt")
 
     def end(self, result: Path, text: str = OUTPUT, status: int = 0, reason: str = "") -> None:
         facts = [f"started={STARTED}", f"host={host_names()[0]}", f"exit_status={status}"]
@@ -104,7 +104,7 @@ def test_a_finished_run_says_which_pattern_does_not_fit_and_is_read_again(
     ],
 )
 def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, status: int, reason: str) -> None:
-    site.end(site.runs[0] / "attempts/2026-1", OUTPUT, status, reason)
+    site.end(site.runs[0] / "attempt-2026-1.txt", OUTPUT, status, reason)
     site.change(WRONG)
     assert set_aside_faulty(site.prepared().selected) == []
     site.change(WRONG[::-1])  # type: ignore[arg-type]

@@ -74,8 +74,7 @@ def test_a_damaged_plan_is_none(tmp_path: Path) -> None:
     prepared = prepare(file, results=folder / "results")
     write_scripts(prepared)
     for script in prepared.pending:
-        script.output.parent.mkdir(parents=True, exist_ok=True)
-        script.output.touch()
+        script.result.touch()
     (folder / "results/trivial/plan.json").write_text("{")
     assert not prepare(file, results=folder / "results").pending
 

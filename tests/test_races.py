@@ -392,13 +392,13 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
     outputs = project.folder / "results" / "race" / "runs"
     call = project.command("run", str(file))
     with subprocess.Popen(call, cwd=project.folder, env=project.environment) as first:
-        while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 4:
+        while len([*outputs.glob("*/*/*/*/result.txt")]) < 4:
             assert first.poll() is None
             time.sleep(0.1)
         first.terminate()
     done = project.succeed("run", str(file))
     assert "\nSETTING=17 beats SETTING=20 in 1 (ratio " in done.stdout
     assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
-    made = len([*outputs.glob("*/*/*/*/result/output.txt")])
+    made = len([*outputs.glob("*/*/*/*/result.txt")])
     assert 24 <= made <= 27, f"{made} runs: one look, and the block that was killed"
     assert "nothing to do" in project.call("run", str(file)).stdout

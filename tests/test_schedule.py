@@ -75,7 +75,7 @@ class Ticks:
 
 def outputs_in(pack: Path) -> list[bytes]:
     with tarfile.open(pack) as kept:
-        names = [name for name in kept.getnames() if name.endswith("result/output.txt")]
+        names = [name for name in kept.getnames() if name.endswith("/result.txt")]
         return sorted(kept.extractfile(name).read() for name in names)  # type: ignore[union-attr]
 
 
@@ -105,10 +105,10 @@ def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: Proj
 def test_a_tick_that_asks_whether_it_is_due_makes_nothing_too_early(project: ProjectCopy) -> None:
     ticks = Ticks(project)
     assert ticks.make(only_if_due=True) == 0
-    [*made] = (ticks.folder / "runs").rglob("output.txt")
+    [*made] = (ticks.folder / "runs").rglob("result.txt")
     assert made
     ticks.make(only_if_due=True)
-    assert [*(ticks.folder / "runs").rglob("output.txt")] == made
+    assert [*(ticks.folder / "runs").rglob("result.txt")] == made
     assert not (ticks.folder / "history/series").exists()
 
 
@@ -256,7 +256,7 @@ def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
     textfile.parent.mkdir()
     for repeat in (1, 2):
         project.succeed("tick", "trivial.yaml")
-        assert {path.parents[1].name[:3] for path in project.results("trivial")} == {
+        assert {path.parent.name[:3] for path in project.results("trivial")} == {
             f"r{number:02d}" for number in range(1, repeat + 1)
         }
         assert len(project.results("trivial")) == 2 * repeat
@@ -278,7 +278,7 @@ def test_a_killed_tick_is_finished_by_the_next_one_which_says_what_was_missed(pr
     project.succeed("tick", "trivial.yaml")
     folder = project.folder / "results/trivial"
     name = read_series(folder).name
-    one = project.results("trivial")[0].parents[1]
+    one = project.results("trivial")[0].parent
     shutil.rmtree(one)
     log = ticks(project, "trivial")
     past = (datetime.now(UTC) - timedelta(minutes=4)).isoformat(timespec="seconds")

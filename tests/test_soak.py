@@ -49,7 +49,7 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
         process.wait(240)
     project.succeed("run", "--campaign", "trivial.yaml", timeout=3600)
     results = project.results("trivial")
-    ended = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
+    ended = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempt-*.txt"))
     interrupted = ["interrupted by signal" in path.read_text() for path in ended]
     print(f"{launched()} launches, {len(results)} results, {sum(interrupted)} interrupted by {KILLS} kills")
     assert len(results) == LAUNCHES

@@ -114,7 +114,7 @@ class Hosts:
 
     def evidence(self) -> Evidence:
         runs = self.folder / "results/ssh/runs"
-        found = [*runs.glob("*/*/*/*/result/evidence.txt"), *runs.glob("*/*/*/*/attempts/*/evidence.txt")]
+        found = [*runs.glob("*/*/*/*/result.txt"), *runs.glob("*/*/*/*/attempt-*.txt")]
         return read_evidence(sorted(found, key=lambda path: path.stat().st_mtime)[-1].read_text())
 
 

@@ -216,7 +216,7 @@ class Results:
                     self._write(case, repeat, state)
 
     def _write(self, case: Case, repeat: int, state: str) -> None:
-        result = self.machine.run_folder(case, repeat, str(repeat)) / "result"
+        result = self.machine.run_folder(case, repeat, str(repeat)) / "result.txt"
         ns = {"n": "62.0", "f": "305.0", "-": ""}[state]
         ranks = "".join(
             f"rank {rank} start.{key}={rank * (key == 'core')}\n"

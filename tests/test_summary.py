@@ -73,7 +73,7 @@ def write_result(script: Run, seconds: int, reason: str = "") -> None:
     """What these functions read of a result."""
     ended = f"job ended=2026-01-02T10:{seconds // 60:02}:{seconds % 60:02}Z"
     absent = [f"job not_available={reason}"] if reason else []
-    make.write_result(script.output.parent, *absent, "job started=2026-01-02T10:00:00Z", ended, output="")
+    make.write_result(script.result, *absent, "job started=2026-01-02T10:00:00Z", ended, output="")
 
 
 def of(prepared: Prepared, placement: str) -> list[Run]:

@@ -4,7 +4,7 @@
 # Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/cloud-mapped/TCP-2+2/HPL/r01-688cc143f621
-job=$$ script=$0 lock=/tmp/mpicampaign-measuring
+job=$$ script=$0 lock=/tmp/mpicampaign-measuring shared=yes
 library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 [ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }

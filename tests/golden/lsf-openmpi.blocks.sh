@@ -14,7 +14,7 @@ IFS=$'\t' read -ra folders < <(sed -n "$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX : 1)
 # The runs of a block are compared with each other: requeued on other nodes it is left once a run has ended well.
 nodes=${tasks%.runs}.nodes-$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX : 1)) here="${LSB_MCPU_HOSTS-}" due=()
 for folder in "${folders[@]}"; do
-    [ -e "$folder/result/output.txt" ] || due+=("$folder/left")
+    [ -e "$folder/result.txt" ] || [ -e "$folder/result/output.txt" ] || due+=("$folder/left")
 done
 if [ "$(cat "$nodes" 2>/dev/null)" = "$here" ] || [ "${#due[@]}" -eq "${#folders[@]}" ]; then
     echo "$here" >"$nodes" || exit 73

@@ -10,7 +10,7 @@
 # Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/HPL/r01-96df84007b74
-job=${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0} script=$run/job.sh lock=''
+job=${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0} script=$run/job.sh lock='' shared=yes
 library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 [ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }

@@ -11,7 +11,7 @@
 # Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-6a90e437978c
-job=${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID} script=$0 lock=''
+job=${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID} script=$0 lock='' shared=yes
 library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 [ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }

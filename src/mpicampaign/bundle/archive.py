@@ -19,7 +19,7 @@ from mpicampaign.base.planned_looks import FILE as LOOKS
 from mpicampaign.base.records import defined_name
 
 FORMAT = "mpicampaign-bundle"
-VERSION = 1
+VERSION = 2  # 1: of a release whose results were folders
 MANIFEST = "MANIFEST.json"
 MODE = 0o644  # of each file: nothing in a bundle is executed, and nobody else writes it
 MAX_MEMBERS = 500_000
@@ -71,6 +71,7 @@ class Manifest:
     date: str
     systems: dict[str, SystemFacts]
     members: tuple[BundledFile, ...] = field(default=())
+    version: int = VERSION
 
     @property
     def identity(self) -> str:
@@ -80,7 +81,7 @@ class Manifest:
 
 def manifest_text(manifest: Manifest) -> str:
     """The manifest as JSON."""
-    data = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
+    data = {"format": FORMAT, **asdict(manifest)}
     return json.dumps(data, indent=1, ensure_ascii=True, sort_keys=True) + "\n"
 
 
@@ -96,8 +97,8 @@ def read_manifest(text: bytes) -> Manifest:
         data = json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{MANIFEST} is damaged: {error}") from error
-    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise BundleError(f"{MANIFEST} does not describe a bundle of version {VERSION} of mpicampaign")
+    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") not in (1, VERSION):
+        raise BundleError(f"{MANIFEST} does not describe a bundle of version 1 or {VERSION} of mpicampaign")
     try:
         manifest = _manifest(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -112,7 +113,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         BundledFile(_as_text(m["path"]), int(m["size"]), _as_text(m["sha256"])) for m in data["members"]
     )
     campaign, program, date = (_as_text(data[key]) for key in ("campaign", "program", "date"))
-    return Manifest(campaign, program, date, systems, members)
+    return Manifest(campaign, program, date, systems, members, data["version"])
 
 
 def _facts(data: dict[str, Any]) -> SystemFacts:

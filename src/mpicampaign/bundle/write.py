@@ -218,7 +218,7 @@ def _facts(runs: list[Record]) -> SystemFacts:
     mpi, clusters = set(), set()
     variables = [name for scheduler in batch_schedulers() for name in scheduler.cluster_variables]
     for run in runs:
-        evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
+        evidence = read_evidence(_text_of(run, "evidence") or _text_of(run, "output"), _text_of(run, "claim"))
         mpi.add(evidence.claim.get("mpi", ""))
         clusters |= {evidence.job.get(f"env.{name}", "") for name in variables}
     sets = {"hosts": hosts, "cpu_models": models, "mpi": mpi, "clusters": clusters}

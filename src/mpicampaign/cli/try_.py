@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.base.run_files import part_of, text_of
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.jobs.declaration import reading_of
     from mpicampaign.suites.own import lines_of
@@ -46,13 +47,14 @@ def run(options: argparse.Namespace) -> int:
     check_there(options.campaign)
     reading = reading_of(_benchmark(load_campaign(options.campaign), options.benchmark))
     try:
-        lines = lines_of(options.output.read_bytes().decode("utf-8", errors="replace"))
+        output = part_of(options.output, "output") or options.output.read_bytes()
+        lines = lines_of(text_of(output))
     except OSError as error:
         raise UserError(Problem(f"cannot be read: {error.strerror}", str(options.output))) from None
     except OutputError as error:
         raise UserError(Problem(str(error), str(options.output))) from None
     matches, faults = _read(lines, reading)
-    wholeness = list(_whole(options.output, reading))
+    wholeness = list(_whole(output, reading))
     print_lines(*_matching(lines, reading, matches), *faults, *(line for line, _ in wholeness))
     return FAILED if faults or not all(good for _, good in wholeness) else DONE
 
@@ -123,7 +125,7 @@ def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
     return f"{size}: {quantity(match.value, own_dimension(about['unit'], about['better']))}"
 
 
-def _whole(output: Path, reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+def _whole(output: bytes, reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
     """What ``whole`` and ``refused`` find, and whether that is as it should be."""
     from mpicampaign.collect.whole_output import first_line
 

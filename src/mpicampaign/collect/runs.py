@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -39,6 +38,17 @@ from mpicampaign.base.records import (
     plain_fields,
     sharing,
 )
+from mpicampaign.base.run_files import (
+    attempt_name,
+    attempts_of,
+    claim_of,
+    content_of,
+    part_of,
+    paths_of,
+    raw_files,
+    result_in,
+    text_of,
+)
 from mpicampaign.base.text import counted
 from mpicampaign.collect.caches import OutputsRead, RecordsRead
 from mpicampaign.collect.common_settings import of_own_run
@@ -60,7 +70,6 @@ from mpicampaign.suites.own import TIME_TO_SOLUTION
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
 _UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
 _OUT_OF_TIME = "time-out"  # what IMB prints in place of values
-_RAW = ("output", "evidence", "stderr")
 _OF_NODES = (
     *("cpu_model", "kernel", "microcode", "sockets", "cores", "governor", "frequency_mhz", "before.load"),
     *("gpu_models", "gpu_driver"),
@@ -85,6 +94,7 @@ class RunFolder(NamedTuple):
 class _RunFiles(NamedTuple):
     """The files of a run that exist, each read once: raw outputs, evidence, job script and claim."""
 
+    place: str  # of its result or attempt
     paths: dict[str, str]
     contents: dict[str, bytes]
 
@@ -95,7 +105,7 @@ class _RunFiles(NamedTuple):
 
     def text(self, name: str) -> str:
         """A file's text; empty where there is no such file."""
-        return _decoded(self.contents.get(name, b""))
+        return text_of(self.contents.get(name, b""))
 
 
 def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = None) -> list[Record]:
@@ -177,8 +187,8 @@ def read_run(
     planned = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
     identity = folder.path.name.partition("-")[2].partition("-")[0]  # a number follows it in earlier/
     planned = replace(planned, identity=identity, line_rate=line_rate)
-    files = _files_in(folder.path / "result", folder.path)
-    if "output" in files.contents:
+    if place := result_in(folder.path):
+        files = _files_in(place)
         if before is None:
             return _read_result(planned, files, reading)
         asked = f"{folder.path} {canonical(reading or {})} {planned}"
@@ -186,26 +196,17 @@ def read_run(
     attempts = attempts_of(folder.path)
     if not attempts:
         return planned
-    return _read_attempt(planned, _files_in(attempts[-1], folder.path), len(attempts), reading)
+    return _read_attempt(planned, _files_in(attempts[-1]), len(attempts), reading)
 
 
-def attempts_of(folder: Path) -> list[Path]:
-    """The folders of a run's attempts without a result, by time."""
-    try:
-        # the cache of a network file system may deny that the folder exists, but its listing has it
-        there = any(path.name == "attempts" for path in folder.iterdir())
-        return sorted(path for path in (folder / "attempts").iterdir() if path.is_dir()) if there else []
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _files_in(folder: Path, run: Path) -> _RunFiles:
-    """``folder``: of a result or an attempt, below the folder of the run."""
-    paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
-    paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
-    read = {name: _content(path) for name, path in paths.items()}
-    contents = {name: content for name, content in read.items() if content is not None}
-    return _RunFiles({name: paths[name] for name in contents}, contents)
+def _files_in(place: Path | str) -> _RunFiles:
+    """``place``: a result or an attempt."""
+    claim = claim_of(place)
+    paths = {**paths_of(place), "script": f"{Path(claim).parent}/job.sh", "claim": claim}
+    read = {name: content_of(paths[name]) for name in ("script", "claim")}
+    contents = raw_files(place) | {name: content for name, content in read.items() if content is not None}
+    paths = {name: path for name, path in paths.items() if name in contents}
+    return _RunFiles(str(place), paths, contents)
 
 
 def unusable(
@@ -227,11 +228,10 @@ def unusable(
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") not in ("cores", "memory")
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    output = result / "output.txt"
-    content = _content(str(output)) or b""
+    content = part_of(result, "output")
 
     def read() -> str:
-        parsed = _parsed(suite, evidence, _decoded(content), output, reading)
+        parsed = _parsed(suite, evidence, content, reading)
         return parsed if isinstance(parsed, str) else ""
 
     if before is None:
@@ -247,16 +247,16 @@ def _is_of_this_program(suite: str) -> bool:
 
 
 def _parsed(
-    suite: str, evidence: Evidence, text: str, output: Path, reading: Mapping[str, Any] | None
+    suite: str, evidence: Evidence, output: bytes, reading: Mapping[str, Any] | None
 ) -> ParsedOutput | str:
-    """The parsed text of an output, or why it cannot be used."""
+    """The parsed output, or why it cannot be used."""
     largest = evidence.claim.get("largest_size", "")
     try:
         expected = int(largest) if largest.isdecimal() else None
         by = {**reading, **_measured(evidence)} if reading else None
         reason = not_whole(reading, output) if reading else ""
         whole = bool(reading and reading.get("whole")) and not reason
-        parsed = parse(suite, text, expected, by, ended=whole)
+        parsed = parse(suite, text_of(output), expected, by, ended=whole)
         if reason:
             raise UnreadError(reason)
         return _with_ranks(parsed, evidence) if reading else parsed
@@ -284,7 +284,7 @@ def _read_result(record: Record, files: _RunFiles, reading: Mapping[str, Any] | 
     record = _with_evidence(record, evidence, files)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
-    parsed = _parsed(record.suite, evidence, output, Path(files.paths["output"]), reading)
+    parsed = _parsed(record.suite, evidence, files.contents.get("output", b""), reading)
     from mpicampaign.evidence.chosen_transport import chosen_transport
     from mpicampaign.evidence.condition import condition
     from mpicampaign.evidence.judge import judge
@@ -336,8 +336,7 @@ def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
     if record.exit_status == 0 or (reading and evidence.ended_well):
-        file = Path(files.paths.get("output", os.devnull))
-        parsed = _parsed(record.suite, evidence, files.text("output"), file, reading)
+        parsed = _parsed(record.suite, evidence, files.contents.get("output", b""), reading)
         fits = _FITS_NOW if reading else _NOT_MOVED
         reason = parsed.removeprefix(UNREAD) if isinstance(parsed, str) else fits
     from mpicampaign.evidence.condition import stopped_by_others
@@ -350,13 +349,12 @@ def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping
 
 
 def _with_cause(reason: str, files: _RunFiles) -> str:
-    """The reason with the lines that name its cause, and the folder of the attempt."""
+    """The reason with the lines that name its cause, and where the attempt is."""
     explained = reason.startswith(_STOPPED)
     cause = "" if explained else cause_of(files.text("stderr"), files.text("output"))
-    folder = next((str(Path(path).parent) for name, path in files.paths.items() if name in _RAW), "")
     reason = reason.replace("; see stderr.txt", "")
     reason += f": {cause}" if cause and cause not in reason else ""
-    return reason + (f"; files in {folder}" if folder else "")
+    return f"{reason}; files in {files.place}"
 
 
 def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Record:
@@ -373,26 +371,25 @@ def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Reco
     )
 
 
-def evidence_in(folder: Path) -> Evidence:
-    """The evidence in the folder of a result or attempt, with the claim of its run."""
-    run = folder.parent if folder.name == "result" else folder.parent.parent
-    return read_evidence(text_of(f"{folder}/evidence.txt"), text_of(f"{run}/claim"))
+def evidence_in(place: Path) -> Evidence:
+    """The evidence of a result or an attempt, with the claim of its run."""
+    return read_evidence(text_of(part_of(place, "evidence")), text_of(content_of(claim_of(place)) or b""))
 
 
 def _latest_attempt(folder: Path, job_id: str = "") -> Mapping[str, str]:
-    """What the script recorded in a run's latest attempt, of any job or of this one; empty without any."""
-    attempts = _attempts_in(folder, job_id)
-    return evidence_in(attempts[-1]).job if attempts else {}
+    """What a run's latest attempt, of any job or of this one, recorded to its end; empty without any."""
+    latest = [evidence_in(attempt) for attempt in _attempts_in(folder, job_id)[-1:]]
+    return latest[0].job if latest and latest[0].complete else {}
 
 
 def _attempts_in(folder: Path, job_id: str) -> list[Path]:
-    return [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
+    return [path for path in attempts_of(folder) if job_id in ("", attempt_name(path).partition("-")[2])]
 
 
 def error_before_output(folder: Path, job_id: str) -> str:
     """The standard error of a job's latest attempt; empty where its benchmark has printed anything."""
-    last = [str(path) for path in _attempts_in(folder, job_id)[-1:]]
-    return "".join(text_of(f"{path}/stderr.txt") for path in last if not text_of(f"{path}/output.txt"))
+    last = _attempts_in(folder, job_id)[-1:]
+    return "".join(text_of(part_of(path, "stderr")) for path in last if not part_of(path, "output"))
 
 
 def exit_status(folder: Path, job_id: str) -> int | None:
@@ -432,25 +429,6 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     for host, node in evidence.nodes.items():
         facts |= {f"{host}: {key}": node[key] for key in _OF_NODES if key in node}
     return facts
-
-
-def text_of(path: str) -> str:
-    """A file's text; empty where there is no such file."""
-    return _decoded(_content(path) or b"")
-
-
-def _decoded(content: bytes) -> str:
-    """The text; invalid UTF-8 is kept visible."""
-    return content.decode("utf-8", errors="replace")
-
-
-def _content(path: str) -> bytes | None:
-    """The content of a file; None where there is no such file."""
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - status reads hundreds: a Path is slow
-            return file.read()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
 
 
 # ---- what tables need beside the output

@@ -13,13 +13,13 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import differences, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile, case_of
 from mpicampaign.base.records import RANKED, Case, Record
+from mpicampaign.base.run_files import result_in
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.campaign import mark_copies
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, with_peak
 from mpicampaign.evidence.machine_state import mark_distances
 from mpicampaign.suites import SUITES
 
-_OUTPUT = "result/output.txt"
 _RUNS, _SET_ASIDE = "runs/*/*/*/r*-*", "runs/*/*/*/earlier/r*-*"
 NO_CASE = "the campaign has no such case"
 
@@ -51,12 +51,12 @@ def _results(plan: PlanFile, folder: Path, runs: str) -> Iterator[_Result]:
     """The results in folders that match a pattern."""
     cases = grouped(plan.cases, lambda entry: entry.kept)
     described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
-    outputs = iglob(f"{runs}/{_OUTPUT}", root_dir=folder, include_hidden=True)  # noqa: PTH207 - faster
-    for run in sorted({output.removesuffix(f"/{_OUTPUT}") for output in outputs} - described):
+    there = {*iglob(runs, root_dir=folder, include_hidden=True)}  # noqa: PTH207 - faster
+    for run in sorted(run for run in there - described if result_in(f"{folder}/{run}")):
         path = Path(run)
         repeat = int(path.name[1:].partition("-")[0])
         try:
-            declared = json.loads(evidence_in(folder / path / "result").claim["declared"])
+            declared = json.loads(evidence_in(Path(result_in(folder / path))).claim["declared"])
             kept_case = case_of(declared)
         except (KeyError, ValueError, AttributeError, TypeError):
             yield _Result(path, repeat, {}, None)
@@ -106,7 +106,7 @@ def _named(of_cases: Mapping[str, list[int]]) -> str:
 
 def _earlier(folder: Path) -> list[str]:
     """Text on the results that were set aside."""
-    count = sum(1 for _ in folder.glob(f"{_SET_ASIDE}/{_OUTPUT}"))
+    count = sum(bool(result_in(run)) for run in folder.glob(_SET_ASIDE))
     where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
     return [f"{counted(count, 'result')} {where}"] if count else []
 

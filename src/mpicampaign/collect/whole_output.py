@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from mpicampaign.base.commands import call
@@ -17,22 +18,24 @@ class Line(NamedTuple):
     text: str
 
 
-def first_line(pattern: str, output: Path) -> Line | None:
-    """The first line of a file that a pattern matches.
+def first_line(pattern: str, output: bytes) -> Line | None:
+    """The first line of an output that a pattern matches.
 
     Raises
     ------
     UnreadError
         when it cannot be searched, as with the faulty pattern of a plan from elsewhere.
     """
-    searched = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=output)
+    with NamedTemporaryFile(buffering=0) as file:
+        file.write(output)
+        searched = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=Path(file.name))
     if searched.status not in (0, 1):
         raise UnreadError(f"grep -E {shown(pattern)}: {searched.last_line}")
     number, _, text = searched.out.rstrip("\n").partition(":")
     return Line(int(number), text) if searched.status == 0 else None
 
 
-def not_whole(reading: Mapping[str, Any], output: Path) -> str:
+def not_whole(reading: Mapping[str, Any], output: bytes) -> str:
     """Why an output is not whole; empty where it is."""
     for pattern in reading.get("whole", ()):
         if not first_line(pattern, output):

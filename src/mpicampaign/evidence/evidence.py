@@ -84,7 +84,8 @@ def read_evidence(text: str, claim: str = "") -> Evidence:
     for line in _lines(text, HEADER):
         if line == END:
             evidence.complete = True
-        elif not line.startswith("claim "):
+            break  # the outputs of a run follow in its file
+        if not line.startswith("claim "):
             _take(evidence, line)
     return evidence
 

@@ -283,6 +283,7 @@ def _request(
 def _context(run: Run, inline: bool) -> dict[str, Any]:
     job, system = run.job, run.job.system
     scheduler = SCHEDULERS[system.scheduler]
+    suite = SUITES[run.benchmark.suite]
     spack = run.benchmark.provider.location if run.benchmark.provider.kind == "spack" else ""
     return {
         **_request(run, run.job_name, minutes(run.time_limit)),
@@ -290,6 +291,8 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "how_to_run": scheduler.how_to_run,
         "run_folder": run.folder,
         "lock": measuring_lock() if scheduler.local else "",
+        # works in its folder: other nodes write there, too, or a user's program may measure its file system
+        "shared": "yes" if job.placement.nodes > 1 or named_hosts(job) or suite.private_folder else "",
         "inline": inline,
         "library": ShellText(library_text()) if inline else run.campaign_folder / "lib" / library_name(),
         "library_sha256": _sha256(library_text()),
@@ -311,11 +314,11 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
         "inputs": [_input(file, run.campaign_folder, inline) for file in run.inputs],
-        "result_file": SUITES[run.benchmark.suite].result_file,
+        "result_file": suite.result_file,
         "time_limit": run.time_limit,
-        "private_folder": SUITES[run.benchmark.suite].private_folder and not run.inputs,
-        "whole": _tokens([*SUITES[run.benchmark.suite].whole, *run.benchmark.whole]),
-        "refused": SUITES[run.benchmark.suite].refused or run.benchmark.refused,
+        "private_folder": suite.private_folder and not run.inputs,
+        "whole": _tokens([*suite.whole, *run.benchmark.whole]),
+        "refused": suite.refused or run.benchmark.refused,
         "hosts": _tokens(named_hosts(job)),
         "exported": _tokens(prefix_environment(system) | environment(job)),
         **_placement(run),

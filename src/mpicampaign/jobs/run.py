@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os.path import exists
 from pathlib import Path
 from typing import Any
 
 from mpicampaign.base import plan_file
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import Case
+from mpicampaign.base.run_files import RESULT, result_in
 from mpicampaign.campaign.model import Benchmark, Each
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.launchers import Job
 
-RESULT, SCRIPT, CLAIM = "result/output.txt", "job.sh", "claim"  # in a run's folder
+SCRIPT, CLAIM = "job.sh", "claim"  # in a run's folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,19 +97,14 @@ class Run(plan_file.RunEntry):
         return self.folder / CLAIM
 
     @property
-    def output(self) -> Path:
-        """The raw output; it exists if and only if the run succeeded."""
-        return self.folder / RESULT
-
-    @property
-    def result(self) -> str:
-        """The raw output, below the campaign's folder."""
-        return f"{run_path(self.kept, self.repeat, self.identity)}/{RESULT}"
+    def result(self) -> Path:
+        """The file of its result, if it succeeded."""
+        return Path(result_in(self.folder) or self.folder / RESULT)
 
     @property
     def has_result(self) -> bool:
         """Whether it succeeded."""
-        return exists(f"{self.campaign_folder}/{self.result}")  # noqa: PTH110 - a Path takes longer
+        return bool(result_in(f"{self.campaign_folder}/{run_path(self.kept, self.repeat, self.identity)}"))
 
     @property
     def log(self) -> Path:

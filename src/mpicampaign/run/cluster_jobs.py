@@ -9,15 +9,15 @@ from __future__ import annotations
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.run_files import attempt_name, attempts_of, result_in
 from mpicampaign.collect.runs import (
-    attempts_of,
     could_not_write,
     ended_by_itself,
     error_before_output,
     exit_status,
 )
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
-from mpicampaign.jobs.run import RESULT, Run
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import GIVEN_UP, request, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
 from mpicampaign.run.faults import TRIES, Writable
@@ -152,11 +152,11 @@ class ClusterJobs:
             job = self._jobs.pop(end.run.job_name, None)
             if job and job.id and end.status == 0:  # the attempts of its job beside the result
                 earlier = attempts_of(end.run.folder)
-                self._faults.requeued += any(path.name.endswith(f"-{job.id}") for path in earlier)
+                self._faults.requeued += any(attempt_name(path).endswith(f"-{job.id}") for path in earlier)
 
     def _finished(self, job: ClusterJob) -> Ended | None:
         """Files alone show success; a failure needs the queue, too: the job may be requeued."""
-        if job.run.output.exists():
+        if job.run.has_result:
             return Ended(job.run, 0)
         if job.id and not job.left_exit_status and exit_status(job.run.folder, job.id) is not None:
             job.left_exit_status = True
@@ -233,7 +233,7 @@ class ClusterJobs:
         """The end of a run whose part of a block began on nodes that no later job gets; noted for plans."""
         run = job.run
         folders = [run.campaign_folder / folder for folder in run.part]
-        begun = any((folder / RESULT).exists() or ended_by_itself(folder) for folder in folders)
+        begun = any(result_in(folder) or ended_by_itself(folder) for folder in folders)
         noted = run.folder / LEFT_BEHIND  # by the job itself, where it was requeued on other nodes
         if not noted.exists():
             if not begun or run.job.keeps_nodes:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import count
 from os import stat
-from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,15 +30,15 @@ from mpicampaign.base.records import (
     defined_name,
     race_rules,
 )
+from mpicampaign.base.run_files import attempts_of, part_of, result_in, text_of
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.campaign.model import Benchmark, Each
-from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.machine_state import GAP, probes
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.jobs.prepare import Prepared, ThisMachine, prepare
-from mpicampaign.jobs.run import RESULT
 from mpicampaign.run.again import read_again
 from mpicampaign.run.new_runs import NewRunsRequest, read_requests
 from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
@@ -80,7 +79,7 @@ class MachineWithResults(ThisMachine):
         """Each planning asks this of all results, so that evidence without any wait is not parsed."""
         folder = f"{self.folder}/{run_path(case, repeat, identity)}"  # a text: a path takes longer
         try:
-            written = stat(f"{folder}/result/output.txt").st_mtime_ns  # noqa: PTH116
+            written = stat(result_in(folder)).st_mtime_ns  # noqa: PTH116
         except (FileNotFoundError, NotADirectoryError):
             return None
         key = folder, written
@@ -94,7 +93,7 @@ class MachineWithResults(ThisMachine):
 
     def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
         folder = self.run_folder(case, repeat, identity)
-        if identity in self._left and not (folder / RESULT).exists():
+        if identity in self._left and not result_in(folder):
             return Made(LEFT, why=ASKED_ANEW)
         if not folder.exists():
             return Made()
@@ -111,7 +110,7 @@ class MachineWithResults(ThisMachine):
         """A run, and whether it has a result: then it is read once, as a call plans after disturbed runs."""
         folder = RunFolder(self.run_folder(kept_case, repeat, identity), repeat)
         try:
-            written = (folder.path / "result/output.txt").stat().st_mtime_ns
+            written = stat(result_in(folder.path)).st_mtime_ns  # noqa: PTH116
         except OSError:
             written = 0
         read = _read_record if written else _read_record.__wrapped__
@@ -202,7 +201,7 @@ class MachineWithResults(ThisMachine):
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
     ) -> bool:
         folder = self.run_folder(case, repeat, identity)
-        if exists(f"{folder}/result/output.txt") or not exists(f"{folder}/attempts"):  # noqa: PTH110
+        if result_in(folder) or not attempts_of(folder):
             return False
         return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
 
@@ -308,7 +307,7 @@ def _read_result(folder: str) -> _Result:
 
 def _evidence_text(folder: Path | str) -> str:
     """The evidence of the result in a run's folder; empty where there is none."""
-    return text_of(f"{folder}/result/evidence.txt")
+    return text_of(part_of(result_in(folder), "evidence"))
 
 
 def prepare_with_results(

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.base.files import text_or_nothing
 from mpicampaign.base.records import Case
+from mpicampaign.base.run_files import part_of, result_in, text_of
 from mpicampaign.base.units import format_duration, format_roughly
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _measured(case: Path) -> list[_Duration]:
 
 
 def _duration(run: Path) -> _Duration | None:
-    evidence = text_or_nothing(run / "result/evidence.txt")
+    evidence = text_of(part_of(result_in(run), "evidence"))
     times = _times(evidence)
     if len(times) < len(_KEYS) or times["ended"] < times["started"]:  # none, or damaged
         return None
@@ -96,10 +96,10 @@ def _times(evidence: str) -> dict[str, datetime]:
 
 def last_ended(runs: Iterable[Run]) -> str:
     """``the last one ended on 2026-03-05 at 14:07 UTC``; empty where that is not known."""
-    outputs = [(output.stat().st_mtime, output) for run in runs if (output := run.output).exists()]
-    if not outputs:
+    results = [(result.stat().st_mtime, result) for run in runs if (result := run.result).exists()]
+    if not results:
         return ""
-    ended = _times(text_or_nothing(max(outputs)[1].with_name("evidence.txt"))).get("ended")
+    ended = _times(text_of(part_of(max(results)[1], "evidence"))).get("ended")
     return f"the last one ended on {ended:%Y-%m-%d at %H:%M} UTC" if ended else ""
 
 

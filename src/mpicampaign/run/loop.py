@@ -18,12 +18,13 @@ from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Case, Record, defined_name
+from mpicampaign.base.run_files import result_in
 from mpicampaign.base.waves import ROUNDS
 from mpicampaign.collect.campaign import Reported
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.evidence.condition import busy_process
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
-from mpicampaign.jobs.run import RESULT, Run
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import ABSENT, GIVEN_UP
 from mpicampaign.run.build import build_missing
 from mpicampaign.run.busy import (
@@ -248,7 +249,7 @@ class Loop:
         record = read_run(run.kept, run.benchmark.suite, folder, job.line_rate, run.reading)
         if record.status == OK:
             record = self._reported.judged(replace(record, attributes=dict(job.group.attributes)))
-        if record.status == FAILED and run.output.exists() and not record.unread:
+        if record.status == FAILED and run.has_result and not record.unread:
             set_aside(run)  # its exit status was 0, but its output says nothing
         if problem == GIVEN_UP:
             self._progress.left_out([run])
@@ -268,7 +269,7 @@ class Loop:
 
     def _count(self, run: Run, record: Record) -> None:
         """Count a run as failed, unless its end is an answer, or others left it too little time."""
-        if run.output.exists() and (record.unread or record.status not in (FAILED, MISSING)):
+        if run.has_result and (record.unread or record.status not in (FAILED, MISSING)):
             self._measured_groups |= {run.whole} if run.each else set()
         elif record.status == FAILED and record.condition == DISTURBED:
             self._for_a_later_call.append(run)
@@ -287,7 +288,7 @@ class Loop:
         """
         if self._once or not run.job.system.local or run.identity in self._failed_once:
             return False
-        if not any(run.folder.parent.glob(f"r*/{RESULT}")):
+        if not any(map(result_in, run.folder.parent.glob("r*"))):
             return False
         self._failed_once.add(run.identity)
         self._tried.discard(run.identity)
@@ -313,8 +314,8 @@ class Loop:
             return
         was_busy = self._busyness.is_busy
         self._busyness.add(condition)
-        if condition == DISTURBED and run.output.exists():
-            evidence = evidence_in(run.output.parent)
+        if condition == DISTURBED and run.has_result:
+            evidence = evidence_in(run.result)
             self._neighbours.append(busy_process(evidence))
         if self._busyness.is_busy != was_busy:
             self._progress.repeats_more = False
@@ -370,4 +371,4 @@ def _benchmark(run: Run) -> tuple[str, str]:
 
 def _block_was_left(run: Run) -> bool:
     """Whether the block of a run was left, and the run with it."""
-    return bool(run.block) and not run.output.exists() and (run.folder / LEFT_BEHIND).exists()
+    return bool(run.block) and not run.has_result and (run.folder / LEFT_BEHIND).exists()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from mpicampaign.base.files import refuse_changeable, system_error_text
 from mpicampaign.base.grouping import grouped
-from mpicampaign.collect.runs import attempts_of, could_not_write
+from mpicampaign.base.run_files import attempts_of
+from mpicampaign.collect.runs import could_not_write
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import ABSENT, Batch, rounds_of, shares_steps
 from mpicampaign.run.cluster import Cluster
@@ -119,7 +120,7 @@ class LocalRuns(RunMaker):
             status = self._execute(run)
         except OSError as error:
             problem = system_error_text(error)
-        if self._stopping.is_set() and not run.output.exists():
+        if self._stopping.is_set() and not run.has_result:
             return False
         self._ended(run, status, problem)
         return True
@@ -134,10 +135,10 @@ class LocalRuns(RunMaker):
         except OSError as error:
             problem = system_error_text(error)
         for run in batch.runs if not self._stopping.is_set() else ():
-            silent = not (run.output.exists() or attempts_of(run.folder))
+            silent = not (run.has_result or attempts_of(run.folder))
             hosts = " or ".join(run.job.group.hosts)
             unmade = f"{ABSENT}: {hosts} left no files: does 'ssh -o BatchMode=yes HOST true' work?"
-            self._ended(run, 0 if run.output.exists() else 1, problem or (unmade if silent else ""))
+            self._ended(run, 0 if run.has_result else 1, problem or (unmade if silent else ""))
 
     def _execute(self, run: Run) -> int:
         self._progress.started(run.label)
@@ -148,7 +149,7 @@ class LocalRuns(RunMaker):
                 if self._stopping.wait(SECONDS_BETWEEN_WRITES / 10):
                     break
             # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
-            if run.output.exists() or self._stopping.is_set():
+            if run.has_result or self._stopping.is_set():
                 return 0
             number, status = self._run(run.path, run.log, run.campaign_folder)
             if not could_not_write(run.folder, number, status):

@@ -148,7 +148,7 @@ def rounds_text(prepared: Prepared) -> list[str]:
             for run in runs
             if not (
                 run.closed
-                or run.output.exists()
+                or run.has_result
                 or any(host in {**absent, **late} for host in run.job.group.hosts)
             )
         }
@@ -227,7 +227,7 @@ def _names(prepared: Prepared) -> set[str]:
 
 
 def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
-    if run.output.exists():
+    if run.has_result:
         return _state_of_result(run, before)
     if queued and queued.state in IN_THE_QUEUE:
         return RunStatus(run, queued.state, queued.id, queued.description)
@@ -235,14 +235,14 @@ def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus
 
 
 def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
-    evidence = evidence_in(run.output.parent)
+    evidence = evidence_in(run.result)
     if fault := fault_of(run, evidence, before):
         return RunStatus(run, "to be run again", "", fault.reason)
     number, absent = evidence.job.get("id", ""), evidence.job.get("not_available")
     if absent is not None:
         return RunStatus(run, NOT_AVAILABLE, number, absent)
-    unread = unusable(run.benchmark.suite, run.output.parent, evidence, before, run.reading)
-    reason = f"{unread}; {CORRECT} {run.output}" if unread else ""
+    unread = unusable(run.benchmark.suite, run.result, evidence, before, run.reading)
+    reason = f"{unread}; {CORRECT} {run.result}" if unread else ""
     return RunStatus(run, FINISHED, number, reason)
 
 

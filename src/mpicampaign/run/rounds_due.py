@@ -11,12 +11,12 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter
 from os import stat
-from os.path import exists
 from pathlib import Path
 from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
+from mpicampaign.base.run_files import attempts_of, result_in
 from mpicampaign.base.waves import ROUNDS, Waves, read_waves, waves_key
 from mpicampaign.campaign.each import SCREEN
 from mpicampaign.campaign.model import Each
@@ -46,17 +46,18 @@ class _Run(NamedTuple):
     @property
     def has_ended(self) -> bool:
         """Whether it has a result, or failed of itself: a run that was killed is made again."""
-        return exists(f"{self.folder}/result/output.txt") or ended_by_itself(self.folder)  # noqa: PTH110
+        return bool(result_in(self.folder)) or ended_by_itself(self.folder)
 
     @property
     def state(self) -> str:
         """The run, and what changes with its result."""
         benchmark = self.candidate.benchmark
         known = self.round, str(self.folder), benchmark.suite, reading_of(benchmark)
-        for name in ("result/output.txt", "attempts"):
+        result = result_in(self.folder)
+        for path in [result] if result else attempts_of(self.folder)[-1:]:
             with suppress(OSError):
-                about = stat(f"{self.folder}/{name}")  # noqa: PTH116  a Path takes longer
-                return f"{known} {name} {about.st_mtime_ns} {about.st_size}"
+                about = stat(path)  # noqa: PTH116  a Path takes longer
+                return f"{known} {path} {about.st_mtime_ns} {about.st_size}"
         return f"{known} missing"
 
     def record(self, each: Each) -> Record:

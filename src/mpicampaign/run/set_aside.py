@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.records import UNREAD
+from mpicampaign.base.run_files import RESULT, attempt_name, attempts_of
 from mpicampaign.collect.caches import OutputsRead
-from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
+from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
@@ -32,7 +33,7 @@ class Fault(NamedTuple):
 
 def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | None = None) -> Fault | None:
     """Why the existing result of a run does not count now; see `unusable`."""
-    result = run.output.parent
+    result = run.result
     evidence = evidence or evidence_in(result)
     reason = unusable(run.benchmark.suite, result, evidence, before, run.reading)
     if reason and not reason.startswith(UNREAD):
@@ -76,11 +77,10 @@ def _software_changed(run: Run, evidence: Evidence) -> str:
 
 def set_aside(run: Run) -> None:
     """Move a result to the attempts of its run, which is then due again."""
-    attempts = run.folder / "attempts"
-    attempts.mkdir(exist_ok=True)
     # attempts are read in the order of their names, which start with the time
-    stamp = max((path.name[:16] for path in attempts.iterdir()), default="0")
-    run.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
+    stamp = max(map(attempt_name, attempts_of(run.folder)), default="0")[:16]
+    result = run.result if run.result.name == RESULT else run.result.parent
+    result.rename(run.folder / f"attempt-{stamp}-z-set-aside-{os.urandom(4).hex()}{result.suffix}")
 
 
 def set_aside_whole(folder: Path) -> None:
@@ -117,6 +117,6 @@ def _take(run: Run) -> bool:
     for attempt in attempts_of(run.folder)[-1:]:
         evidence = evidence_in(attempt)
         if evidence.ended_well and not unusable(run.benchmark.suite, attempt, evidence, reading=run.reading):
-            attempt.rename(run.output.parent)
+            attempt.rename(run.folder / f"result{attempt.suffix}")
             return True
     return False

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.records import INTERRUPTED
+from mpicampaign.base.run_files import attempts_of
 from mpicampaign.collect.caches import OutputsRead
-from mpicampaign.collect.runs import attempts_of, evidence_in
+from mpicampaign.collect.runs import evidence_in
 from mpicampaign.jobs.plan import selected_plan
 from mpicampaign.jobs.plan_text import pending_text
 from mpicampaign.jobs.prepare import Prepared

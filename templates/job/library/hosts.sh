@@ -36,7 +36,7 @@ look_at_hosts() { # before|after
         fi
         case $status in
             0) ;;
-            66) fail 69 "$host does not see $attempt: the results' folder must lie on a file system that all hosts share" ;;
+            66) fail 69 "$host does not see $common: the results' folder must lie on a file system that all hosts share" ;;
             *) fail 69 "$host does not answer ssh from $HOSTNAME, or asks for input: 'ssh -o BatchMode=yes $host true' must work (${said##*$'\n'})" ;;
         esac
         [ -n "$missing" ] || missing=$(printf '%s\n' "$said" | sed -n 's/^lacks //p' | head -n 1)
@@ -46,7 +46,7 @@ end_on_hosts() { # on all hosts at once; prints the processes that it killed
     local host
     for host in "${hosts[@]}"; do
         [ "${host%%.*}" = "${HOSTNAME%%.*}" ] ||
-            on_host "$host" <<<"HOSTNAME=\$(uname -n); $(declare -f end_here); end_here $(printf %q "$attempt")" &
+            on_host "$host" <<<"HOSTNAME=\$(uname -n); $(declare -f end_here); end_here $(printf %q "$common")" &
     done
     wait
 }

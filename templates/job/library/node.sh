@@ -60,8 +60,8 @@ record_system() {
 # claims. Each rank records what differs from this file.
 record_environment() {
     local lines
-    list_environment 3>"$attempt/environment"
-    mapfile lines <"$attempt/environment" # without a process
+    list_environment 3>"$common/environment"
+    mapfile lines <"$common/environment" # without a process
     printf '%s' "${lines[@]}" >&3
 }
 list_environment() {

@@ -163,7 +163,7 @@ write_rank() {
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface rank_variable local_rank_variable evidence_library
-        declare -p script_host hosts gpus_per_node gpu_binding
+        declare -p run script_host hosts gpus_per_node gpu_binding
         declare -f "${placing[@]}" record record_facts fact record_driver preload become "${gpu_functions[@]}"
         echo 'become "$@"'
     } >"$rank"
@@ -216,7 +216,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
     fi
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_LOCAL_RANKS=$ranks_per_node
     export MPICAMPAIGN_EVIDENCE_FILE=$mine
-    export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
+    export MPICAMPAIGN_CHECKSUMS=${run%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
     preload
     exec "${bind[@]}" "$@"
 }

@@ -1,10 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The library of job scripts: what all runs of a campaign share. It needs bash, coreutils and util-linux, but no
-# Python. Ranks are bound by numactl, or by taskset where there is no numactl. A run writes to its own folder only:
-# result/ appears by one rename after success, a failed attempt stays in attempts/.
+# Python. Ranks are bound by numactl, or by taskset where there is no numactl. A run works on the node's own disk. In its
+# folder is one file of it, attempt-TIME-JOB.txt, with the first lines of its evidence from the start, and with all at
+# the end; after success it becomes result.txt by one rename.
 #
-# A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
-# scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
+# A job script sets `run` (its folder), `job` (the job's id), `script` (its own file), `lock` (empty with a scheduler)
+# and `shared` (yes: what its ranks read and write is below its folder, which other nodes see), then it sources this
+# file, which starts an attempt. The last command of the script is `measure`.
 
 hosts=() silent='' exported=() further_settings='' refused='' version_option='' result_file=''
 umask o-w # what the group may write is up to the user
@@ -41,8 +43,9 @@ leave_allocation() { # LAUNCHER
 
 unlocked='' # why the run has not the lock of the machine
 [ -z "$lock" ] || take_lock
-if [ -e "$run/result/output.txt" ]; then
-    echo "already done: $run/result"
+has_result() { [ -e "$run/result.txt" ] || [ -e "$run/result/output.txt" ]; } # the latter is of an earlier release
+if has_result; then
+    echo "already done: $run"
     exit 0
 fi
 
@@ -56,22 +59,36 @@ wait_until_writable() { # FOLDER
 }
 
 wait_until_writable "$run"
-TZ=UTC0 printf -v attempt '%(%Y%m%dT%H%M%SZ)T' -1
-attempt=$run/attempts/$attempt-$job
+TZ=UTC0 printf -v kept '%(%Y%m%dT%H%M%SZ)T' -1
+kept=$run/attempt-$kept-$job.txt common=''
 # Such a status tells the caller to make the run again when there is room: its benchmark has not failed.
 cannot_write() {
-    rm -rf "$attempt" 2>/dev/null
+    trap - EXIT
+    rm -rf "$attempt" "$common" "$kept" 2>/dev/null
     echo "results could not be written: is the file system of $run full, over quota or read-only?" >&2
     exit 73
 }
-mkdir -p "$attempt/ranks" || cannot_write
+# attempt=...: a folder on the node's own disk, where that has room and lets programs start
+work_in() { # PLACE...
+    local place
+    for place; do
+        attempt=$(mktemp -d "$place/mpicampaign-$job.XXXXXX") && : >"$attempt/rank" && chmod +x "$attempt/rank" &&
+            { [ -x "$attempt/rank" ] || [ "$place" = "$run" ]; } &&
+            printf '%8192s' '' >"$attempt/reserve" && return # space for the last lines, should the disk be full
+        rm -rf "$attempt"
+    done 2>/dev/null
+    return 1
+}
+work_in "${TMPDIR:-/tmp}" /tmp "$run" || cannot_write
+common=$attempt # what the ranks read and write
+[ -z "$shared" ] || common=$(mktemp -d "$run/mpicampaign-$job.XXXXXX") || cannot_write
+mkdir "$common/ranks" || cannot_write
+rank=$common/rank # starts each rank: binds it, then becomes the program
 evidence=$attempt/evidence.txt
-rank=$attempt/rank # starts each rank: binds it, then becomes the program
 launched='' started_before='' reader=''
 succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
 unwritten= # set when evidence could not be written
 exec 3>"$evidence" || cannot_write
-printf '%8192s' '' >"$attempt/reserve" || cannot_write # space for the exit status, should the disk be full
 
 # Control characters become spaces: a value is one line.
 record() {
@@ -92,7 +109,7 @@ end_ranks() {
     for scan in 1 2; do # the second scan finds processes that the first ones had just started
         while read -r process; do
             record "job killed=$process: did not end with its launcher"
-        done < <(end_here "$attempt"; [ "$scan" = 2 ] || end_on_hosts)
+        done < <(end_here "$common"; [ "$scan" = 2 ] || end_on_hosts)
     done
 }
 
@@ -118,36 +135,55 @@ close_output() { # what the launcher started may hold the pipe for longer
     printf '%s\n' "${notes:-job passed=}" >&3 && [[ $notes != *unwritten=* ]] || unwritten=yes
 }
 
+# Writes the evidence, then what the program wrote, over the lines that are there: it is on the disk then.
+write_kept() { # [STATUS]
+    local file size
+    {
+        cat "$evidence" || exit
+        for file in ${1:+stderr output}; do
+            [ "$file" = output ] || printf 'job exit_status=%s\nend of evidence\n' "$1"
+            : >>"$attempt/$file.txt"
+            size=$(stat -c %s "$attempt/$file.txt") && printf '\n==> %s.txt, %s bytes <==\n' "$file" "$size" &&
+                head -c "$size" "$attempt/$file.txt" || exit
+        done
+    } | dd of="$kept" bs=64k conv=notrunc,fsync 2>/dev/null
+    [ "${PIPESTATUS[*]}" = "0 0" ]
+}
 # Whatever happens, the exit status is recorded, and a result appears complete or not at all.
 finish() { # STATUS
-    local status=$1 sum file
+    local status=$1 sum file full="results could not be written: is the disk full, a quota used up, or the file system read-only?"
     trap - EXIT
     close_output
+    trap '' HUP INT QUIT USR1 USR2 ALRM TERM XCPU # for what is started here, too
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
-    [ "$status" -ne 0 ] || wait_until_writable "$attempt"
     # what failed at the end of a full disk may have failed for that: its output is cut
     if [ "$status" -ne 0 ]; then
         dd if=/dev/zero of="$attempt/room" bs=65536 count=1 conv=fsync 2>/dev/null || unwritten=yes
         rm -f "$attempt/room"
     fi
     : 2>/dev/null >"$attempt/reserve"
-    if [ -n "$unwritten" ] && [ "$status" -ne 124 ] && [ "$status" -lt 128 ]; then # not stopped from outside
-        status=74
-        record "job reason=results could not be written: is the disk full, a quota used up, or the file system read-only?"
-    fi
-    cat "$attempt"/ranks/* >&3 2>/dev/null
-    rm -rf "$attempt"/{ranks,work,environment,reserve} "$rank"
+    cat "$common"/ranks/* >&3 2>/dev/null
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
     done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record_time ended
-    record "job exit_status=$status"
-    record "end of evidence" || status=74
-    if [ "$status" -eq 0 ] && [ ! -e "$run/result/output.txt" ]; then
-        # a result without its output does not count
-        [ ! -e "$run/result" ] || mv -T "$run/result" "$attempt-found-damaged"
-        mv -T "$attempt" "$run/result" || status=74
+    if [ -n "$unwritten" ] && [ "$status" -ne 124 ] && [ "$status" -lt 128 ]; then # not stopped from outside
+        status=74
+        record "job reason=$full"
     fi
+    [ "$status" -ge 128 ] || wait_until_writable "$run"
+    if ! write_kept "$status"; then
+        [ "$status" -ge 124 ] || status=74
+        : 2>/dev/null >"$kept"
+        truncate -s '<4096' "$attempt"/{output,stderr}.txt
+        record "job reason=$full"
+        write_kept "$status"
+    fi
+    if [ "$status" -eq 0 ] && ! has_result; then
+        mv -nT "$kept" "$run/result.txt"
+        has_result || status=74
+    fi
+    rm -rf "$attempt" "$common"
     exit "$status"
 }
 interrupt() { # SIGNAL
@@ -183,12 +219,14 @@ record_time started
 record "job host=$HOSTNAME"
 record "job id=$job"
 record "job run=${run#"${run%/*/*/*/*}"/}"
+record "job folder=$attempt"
+write_kept || cannot_write
 [ -z "$unlocked" ] || record "job without_lock=$unlocked"
 
 # An input file: the program starts in the folder that holds its inputs, which no other run sees.
 stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
-    local staged=$attempt/work/$1
-    mkdir -p "$attempt/work" || exit 73
+    local staged=$common/work/$1
+    mkdir -p "$common/work" || exit 73
     if [ -n "${3-}" ]; then cat -- "$3"; else base64 -d; fi >"$staged" || fail 66 "cannot stage the input file $1"
     [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 differs from the one that the campaign declares"
     record "job input.$1=$2"
@@ -196,7 +234,7 @@ stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
 # Some programs write their results to a file, not to their output.
 append_results() {
     [ -n "$result_file" ] || return 0
-    cat "$attempt/work/$result_file" >>"$attempt/output.txt" 2>>"$attempt/stderr.txt"
+    cat "$common/work/$result_file" >>"$attempt/output.txt" 2>>"$attempt/stderr.txt"
 }
 
 # The run itself. Arguments before "$rank" launch the ranks; after it come the program and its arguments.
@@ -223,7 +261,7 @@ measure() {
     record_version
     record_node before
 
-    [ ! -d "$attempt/work" ] || cd "$attempt/work" || exit 73
+    [ ! -d "$common/work" ] || cd "$common/work" || exit 73
     open_output
     began=$SECONDS
     read -r uptime _ </proc/uptime # in steps of 10 ms; nobody sets this clock

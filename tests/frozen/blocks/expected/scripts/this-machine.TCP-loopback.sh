@@ -4,7 +4,7 @@
 # Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/frozen-blocks/runs/local/TCP-loopback/PingPong/r01-3961a9c7eb46
-job=$$ script=$0 lock=/tmp/mpicampaign-measuring
+job=$$ script=$0 lock=/tmp/mpicampaign-measuring shared=''
 library=/home/user/mpicampaign/results/frozen-blocks/lib/run-LIBRARY.sh
 [ "$(sha256sum <"$library")" = 'LIBRARY  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }

@@ -4,7 +4,7 @@
 # Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/frozen-libraries/runs/openmpi/TCP-loopback/point_to_point/r01-20bdf61d195f
-job=$$ script=$0 lock=/tmp/mpicampaign-measuring
+job=$$ script=$0 lock=/tmp/mpicampaign-measuring shared=''
 library=/home/user/mpicampaign/results/frozen-libraries/lib/run-LIBRARY.sh
 [ "$(sha256sum <"$library")" = 'LIBRARY  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }

@@ -10,7 +10,7 @@
 # Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/frozen-machine/runs/n1+n2/two/osu_latency/r01-e7162ba10571
-job=${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID} script=$0 lock=''
+job=${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID} script=$0 lock='' shared=yes
 library=/home/user/mpicampaign/results/frozen-machine/lib/run-LIBRARY.sh
 [ "$(sha256sum <"$library")" = 'LIBRARY  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }
