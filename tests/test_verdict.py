@@ -87,6 +87,10 @@ def loopback(count: int) -> str:
     return altered(HONEST, "after.net.lo.rx_bytes=5", f"after.net.lo.rx_bytes={count}")
 
 
+def recorded(text: str, lines: str) -> str:
+    return altered(text, "end of evidence", f"{lines}end of evidence")
+
+
 def of_members(pattern: str) -> str:
     return altered(HONEST, "claim members=blue*", f"claim members={pattern}")
 
@@ -119,15 +123,15 @@ WHOLE_RUNS = {
     },
     "members blue": (of_members("blue"), INTEL_SHM, CONTRADICTED, ""),
     "a machine with two names": (  # the job's host and that of its ranks
-        HONEST + "node vm boot_id=1\nrank 0 start.boot_id=1\nrank 1 end.boot_id=1\n",
+        recorded(HONEST, "node vm boot_id=1\nrank 0 start.boot_id=1\nrank 1 end.boot_id=1\n"),
         *(INTEL_SHM, UNVERIFIED, "hosts: blue1 and vm are one machine, by the boot of its kernel"),
     ),
     "two machines with one name": (
-        HONEST + "rank 0 start.boot_id=1\nrank 1 start.boot_id=2\n",
+        recorded(HONEST, "rank 0 start.boot_id=1\nrank 1 start.boot_id=2\n"),
         *(INTEL_SHM, CONTRADICTED, "hosts: blue1 is the name of 2 machines"),
     ),
     "a machine with one name": (
-        HONEST + "node blue1 boot_id=1\nrank 0 start.boot_id=1\n",
+        recorded(HONEST, "node blue1 boot_id=1\nrank 0 start.boot_id=1\n"),
         *(INTEL_SHM, VERIFIED, ""),
     ),
     "two ranks on one core": (
@@ -135,8 +139,10 @@ WHOLE_RUNS = {
         *(INTEL_SHM, CONTRADICTED, "share CPU 0"),
     ),
     "two threads of one core": (
-        evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 4))
-        + "rank 0 start.core=0\nrank 1 start.core=0\n",
+        recorded(
+            evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 4)),
+            "rank 0 start.core=0\nrank 1 start.core=0\n",
+        ),
         *(INTEL_SHM, CONTRADICTED, "share core 0 of socket 0"),
     ),
     "four threads on cores of their own": (

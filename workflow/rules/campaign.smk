@@ -36,7 +36,7 @@ for path in (campaign_file, results):
 due_list = f"{marks}/due"
 Path(due_list).write_text("".join(f"{run.label}\n" for run, _ in due), encoding="utf-8")
 # Nothing is due: the report is as new as the last result, also of a script that was submitted by hand.
-outputs = [run.output for run in prepared.wanted if run.has_result]
+outputs = [run.result for run in prepared.wanted if run.has_result]
 newest = [relpath(max(outputs, key=lambda output: output.stat().st_mtime))] if outputs else []
 
 
