@@ -62,7 +62,7 @@ def write(project: ProjectCopy, **changes: object) -> Path:
 
 def made(project: ProjectCopy) -> dict[str, int]:
     """How many results each benchmark has."""
-    names = [path.parts[-4] for path in project.results("trivial")]
+    names = [path.parts[-3] for path in project.results("trivial")]
     return {name: names.count(name) for name in ("quick", "long")}
 
 

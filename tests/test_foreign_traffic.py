@@ -17,8 +17,9 @@ from minicluster import MiniCluster
 from on_cluster import cluster_project
 
 from mpicampaign.base.records import DECLARED, OK, VERIFIED, Record, read_records
+from mpicampaign.collect.runs import evidence_in
 from mpicampaign.evidence.counters import NOISE_BYTES, counter_findings, payload, traffic
-from mpicampaign.evidence.evidence import Evidence, read_evidence
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import SUPPORTS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -74,8 +75,7 @@ def loopback_traffic() -> Iterator[None]:
 
 
 def evidence_of(results: Path, record: Record) -> Evidence:
-    evidence, claim = (results / record.files[name] for name in ("evidence", "claim"))
-    return read_evidence(evidence.read_text(), claim.read_text())
+    return evidence_in(results / record.files["output"])
 
 
 def counters_support(evidence: Evidence, record: Record) -> bool:

@@ -31,7 +31,8 @@ launch=()
 while [[ $1 != */rank ]]; do launch+=("$1") && shift; done
 rank=$1 attempt=${{1%/*}}
 shift
-case $rank in
+run=$(sed -n "s/^job run=//p" "$attempt/evidence.txt")
+case $run in
     */arguments/*) exec "$mpirun" "${{launch[@]}}" "$rank" "${{@/#200/50}}" ;;
     */setting/*) launch+=(env I_MPI_SHM_CELL_FWD_SIZE=256) ;;
     */claimed/*) launch+=(env I_MPI_FABRICS=ofi) ;;
@@ -51,7 +52,7 @@ case $rank in
     */slower/*) exec "$mpirun" "${{launch[@]}}" "$rank" "$@" > >(edit 40) ;;
     */replayed/* | */replaced/*)
         "$mpirun" "${{launch[@]}}" "$rank" "$@" >"$here/real"
-        [[ $rank != */replaced/* ]] || exec >"$attempt/output.txt"
+        [[ $run != */replaced/* ]] || exec >"$attempt/output.txt"
         edit 1.01 <"$here/real" && exit
         ;;
     */stopped/*)

@@ -122,6 +122,13 @@ def test_a_page_of_many_runs_lists_those_in_doubt_and_says_where_all_are(tmp_pat
     assert ",500,ok," in lines[500] and ",2.499e-06," in lines[500]
 
 
+def test_of_many_pairs_the_page_has_those_with_the_best(tmp_path: Path) -> None:
+    runs = [run for n in range(33) for run in make.runs(make.case(group=f"g{n}"), [1e-6 * (40 - n)])]
+    page = Page(written(tmp_path, runs))
+    assert any("64 of 1056 pairs, those with the best: PingPong" in text for text in page.text)
+    assert any("Each pair: PingPong" in text for text in Page(written(tmp_path, runs[:26])).text)
+
+
 def figure_of(folder: Path, name: str, size: int) -> Figure:
     """One whose picture has so many characters."""
     picture = Markup(f'<svg id="{name}">{"x" * size}</svg>')

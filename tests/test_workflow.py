@@ -115,7 +115,7 @@ def test_some_runs_are_due_and_by_other_causes(project: ProjectCopy) -> None:
 def test_some_runs_alone_and_one_repeat_of_each_case(project: ProjectCopy) -> None:
     write_trivial(project)
     assert succeeded(project.snakemake(*CONFIG, "placement=one", "repeat=2"))
-    assert [path.parts[-5] for path in project.results("trivial")] == ["one"]
+    assert [path.parts[-4] for path in project.results("trivial")] == ["one"]
     assert succeeded(project.snakemake(*CONFIG, "once=true"))
     assert len(project.results("trivial")) == 3
     assert not list((project.folder / ".snakemake").glob("mpicampaign-*")), "marks are left"

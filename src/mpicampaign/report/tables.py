@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
 _FEW = 6  # metrics of a table, all of which are shown
+_MOST_PAIRS = 1000  # of a table; of more the page has those with the best
 _SHARED, _LEAST = 500, 3  # lines of runs on the page of many, of all cases and of each
 _ONLY_THERE = (
     ", which has a line for each run. Of a case with more than {0} runs, the first {0} that are left out or "
@@ -182,9 +183,10 @@ def _tested(source: ReportSource, table: Table) -> list[PageNode]:
     header = ("metric", "of", "compared", "verdict", "not compared")
     label = f"Verdicts of {table.title}"
     verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
-    pairs = [(ranking, pair) for ranking in table.rankings for pair in ranking.pairs]
-    if not pairs:
+    every = [(ranking, pair) for ranking in table.rankings for pair in ranking.pairs]
+    if not every:
         return [verdicts]
+    pairs = every if len(every) <= _MOST_PAIRS else [each for each in every if _has_best(*each)]
     columns = ("metric", "of", "better", "worse", "factor", "effect", "p")
     shown = len(columns) - all(pair.verdict.reason == APART_IN_TIME for _, pair in pairs)
     grid = Grid(
@@ -196,7 +198,12 @@ def _tested(source: ReportSource, table: Table) -> list[PageNode]:
         label=f"Pairs of {table.title}",
         largest_first=frozenset({4, 5}),
     )
-    return [verdicts, Fold(f"Each pair: {table.title}", (grid,))]
+    which = "Each pair" if pairs is every else f"{len(pairs)} of {len(every)} pairs, those with the best"
+    return [verdicts, Fold(f"{which}: {table.title}", (grid,))]
+
+
+def _has_best(ranking: Ranking, pair: Pair) -> bool:
+    return ranking.best in (pair.better, pair.worse)
 
 
 def _absent(ranking: Ranking) -> Iterator[str]:

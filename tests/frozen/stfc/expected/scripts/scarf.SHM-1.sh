@@ -10,7 +10,7 @@
 # Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/stfc-2017/runs/scarf10/SHM-1/PingPong/r01-514144cc8d71
-job=${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0} script=$run/job.sh lock=''
+job=${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0} script=$run/job.sh lock='' shared=''
 library=/home/user/mpicampaign/results/stfc-2017/lib/run-LIBRARY.sh
 [ "$(sha256sum <"$library")" = 'LIBRARY  -' ] ||
     { echo "$library is not the library that this script was made with" >&2 && exit 72; }
