@@ -110,7 +110,7 @@ bool sync_clock_is_shared(const struct topology *topology) {
     if (topology->nodes > 1)
         return false;
     clocks_learn(topology);
-    bool shared = sync_all(llabs(model.offset[0]) <= model.half);
+    bool shared = sync_all(llabs(model.offset[0]) <= model.bound); /* of all trips to rank 0 */
     memset(&model, 0, sizeof model);
     return shared;
 }

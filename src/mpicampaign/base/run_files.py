@@ -63,7 +63,7 @@ def raw_files(place: Path | str) -> dict[str, bytes]:
 
 def part_of(place: Path | str, name: str) -> bytes:
     """A part of a result or an attempt; empty where it is missing."""
-    return raw_files(place).get(name, b"")
+    return raw_files(place).get(name, b"") if str(place) else b""
 
 
 def _parts_of(content: bytes) -> dict[str, bytes]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from mpicampaign.base.commands import call
@@ -26,9 +26,11 @@ def first_line(pattern: str, output: bytes) -> Line | None:
     UnreadError
         when it cannot be searched, as with the faulty pattern of a plan from elsewhere.
     """
-    with NamedTemporaryFile(buffering=0) as file:
+    with os.fdopen(os.memfd_create("output"), "wb") as file:  # /tmp may be full
         file.write(output)
-        searched = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=Path(file.name))
+        file.flush()
+        grep = ["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern]
+        searched = call(grep, script=Path(f"/proc/self/fd/{file.fileno()}"))
     if searched.status not in (0, 1):
         raise UnreadError(f"grep -E {shown(pattern)}: {searched.last_line}")
     number, _, text = searched.out.rstrip("\n").partition(":")

@@ -28,7 +28,7 @@ from mpicampaign.evidence.request import request_findings
 from mpicampaign.evidence.software import software_findings
 from mpicampaign.evidence.traffic import transport_findings
 
-_EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
+_EDITED = "it was edited (to repeat the run with the rendered script, remove its result.txt)"
 MOMENTS = ("start", "end")
 HOST_KEYS = ("launch.host", "start.host", "end.host")  # the first is written by job scripts
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mpicampaign.base import records
 from mpicampaign.base.records import OK, UNVERIFIED, Case, Record, Series
-from mpicampaign.base.text import visible
+from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.collect.observed_software import PROGRAM
 from mpicampaign.compare.metrics import Metric, units_printed
 from mpicampaign.compare.rows import Row
@@ -110,8 +110,9 @@ def runs_grid(comparison: Comparison, runs: Sequence[Record]) -> Grid:
     of_case: dict[Case, dict[str, Mapping[int, float]]] = {}
     for table in comparison.tables:
         for row in table.rows:
+            ranks = f", {in_ranks(row.ranks)}" if table.several_ranks and row.ranks is not None else ""
             named = {
-                f"{row.label}: {cell.metric.name} ({cell.metric.dimension.si_unit})": cell
+                f"{row.label}{ranks}: {cell.metric.name} ({cell.metric.dimension.si_unit})": cell
                 for cell in row.cells
                 if cell.metric.headline
             }

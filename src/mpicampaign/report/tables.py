@@ -268,7 +268,7 @@ def runs_section(source: ReportSource) -> Section:
     rows = grouped(pairs, lambda pair: pair[1].case)
     made = [record for record in source.records if record.status != NOT_AVAILABLE]
     cases = grouped(made, lambda record: record.case)
-    most = max(_LEAST, _SHARED // len(cases)) if are_many(source.records) else len(made)
+    most = max(_LEAST, _SHARED // len(cases)) if are_many(made) else len(made)
     shown = {case: _shown(records, rows.get(case, []), most) for case, records in cases.items()}
     hidden = len(made) - sum(map(len, shown.values()))
     where = Paragraph(

@@ -358,7 +358,9 @@ class ClusterJobs:
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
-        if state == FAILED and self._scheduler.unreached.search(error_before_output(job.run.folder, job.id)):
+        if state in (FAILED, DONE) and self._scheduler.unreached.search(
+            error_before_output(job.run.folder, job.id)
+        ):
             state, description = UNREACHED, f"failed: {UNREACHED}"
         fellows = self._names_in.get(job.id, set())
         shared = len(fellows) > 1 and not (job.run.part or job.run.each)

@@ -145,10 +145,12 @@ class Submission:
             cluster.no_answer(answer.last_line)
         usable(answer)
         too_many = TOO_MANY.search(answer.last_line) is not None
+        # with no other job of ours, a pack is refused for its own time or size
+        too_large = len(batch.tasks) == 1 and not cluster.ids
         for job in jobs:
             job.due = too_many and len(batch.tasks) > 1  # in smaller arrays
-            job.refusals += 1
-            job.alone = job.alone or (refused and len(jobs) > 1 and not too_many)
+            job.refusals += not job.due
+            job.alone = job.alone or (refused and len(jobs) > 1 and (too_large or not too_many))
         # the next query shows whether it was accepted after all
         cluster.query_within(FIRST_WAIT * jobs[0].refusals)
         return answer.last_line

@@ -135,7 +135,7 @@ def _chart(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
     )
     if (repeats := sum(len(each.repeats) for each in drawn)) > _MOST_REPEATS:
-        note += f" {repeats} repeats are not drawn: mpicampaign tables --each-run has them."
+        note += f" {repeats} repeats are not drawn: mpicampaign tables --each-run --format csv has them."
     labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
     sizes = [size for size in labels if size > 0]  # labelled are powers of 2, where there are any
     ticks = size_ticks(sizes[0], sizes[-1], _MOST_SIZES) or [(float(size), labels[size]) for size in sizes]

@@ -60,7 +60,7 @@ wait_until_writable() { # FOLDER
 
 wait_until_writable "$run"
 TZ=UTC0 printf -v kept '%(%Y%m%dT%H%M%SZ)T' -1
-kept=$run/attempt-$kept-$job.txt common=''
+kept=$run/attempt-$kept-$job.txt common='' attempt=''
 # Such a status tells the caller to make the run again when there is room: its benchmark has not failed.
 cannot_write() {
     trap - EXIT
@@ -79,7 +79,17 @@ work_in() { # PLACE...
     done 2>/dev/null
     return 1
 }
-work_in "${TMPDIR:-/tmp}" /tmp "$run" || cannot_write
+# What killed scripts left: no process holds the lock of its evidence.
+remove_leftovers() {
+    local left
+    for left in "$TMPDIR"/mpicampaign-*.??????; do
+        [ -O "$left/evidence.txt" ] && [ -n "$(find "$left/evidence.txt" -mmin +5)" ] &&
+            flock -n "$left/evidence.txt" true && rm -rf "$left"
+    done 2>/dev/null
+}
+case ${TMPDIR-} in /*) ;; *) TMPDIR=/tmp ;; esac
+remove_leftovers
+{ mkdir -p "$run" && work_in "$TMPDIR" /tmp "$run"; } || cannot_write
 common=$attempt # what the ranks read and write
 [ -z "$shared" ] || common=$(mktemp -d "$run/mpicampaign-$job.XXXXXX") || cannot_write
 mkdir "$common/ranks" || cannot_write
@@ -89,6 +99,7 @@ launched='' started_before='' reader=''
 succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
 unwritten= # set when evidence could not be written
 exec 3>"$evidence" || cannot_write
+flock -n 3
 
 # Control characters become spaces: a value is one line.
 record() {
@@ -129,7 +140,7 @@ close_output() { # what the launcher started may hold the pipe for longer
     local notes=''
     exec 5>&-
     [ -n "$reader" ] || return 0
-    read -rd '' -t 1 -u 6 notes || [ -n "$notes" ] || { kill -URG "$reader" && read -rd '' -t 1 -u 6 notes; }
+    read -rd '' -t 1 -u 6 notes || [ -n "$notes" ] || { kill -URG "$reader" && read -rd '' -t 20 -u 6 notes; }
     kill -KILL "$reader" 2>/dev/null
     reader=''
     printf '%s\n' "${notes:-job passed=}" >&3 && [[ $notes != *unwritten=* ]] || unwritten=yes
@@ -152,9 +163,9 @@ write_kept() { # [STATUS]
 # Whatever happens, the exit status is recorded, and a result appears complete or not at all.
 finish() { # STATUS
     local status=$1 sum file full="results could not be written: is the disk full, a quota used up, or the file system read-only?"
+    trap '' HUP INT QUIT USR1 USR2 ALRM TERM XCPU # for what is started here, too
     trap - EXIT
     close_output
-    trap '' HUP INT QUIT USR1 USR2 ALRM TERM XCPU # for what is started here, too
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     # what failed at the end of a full disk may have failed for that: its output is cut
     if [ "$status" -ne 0 ]; then

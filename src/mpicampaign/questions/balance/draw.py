@@ -34,8 +34,8 @@ from mpicampaign.questions.balance.find_hpcc import (
     with_reference_blas,
 )
 from mpicampaign.show.charts import model
-from mpicampaign.show.charts.looks import COLOURS
-from mpicampaign.show.charts.scene import HOST_GROUP, Scene, left_out, repeats_of
+from mpicampaign.show.charts.looks import COLOURS, Style, looks
+from mpicampaign.show.charts.scene import Scene, left_out, repeats_of
 from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import Summary
 
@@ -74,14 +74,12 @@ class PaperChart:
 
     @property
     def members(self) -> tuple[model.SystemResult, ...]:
-        """The results by their names, in the look of their host group."""
+        """The results by their names."""
         platforms = list(dict.fromkeys(result.platform for result in self.results))
-        looks, place = self.scene.looks[HOST_GROUP], self.scene.place
         return tuple(
             model.SystemResult(
                 _full_name(self.scene, result),
                 short_name(self.scene, result),
-                looks[place(result.row)],
                 platforms.index(result.platform),
             )
             for result in self.results
@@ -260,12 +258,18 @@ def _panel(drawing: PaperChart, column: str, by: str) -> model.CurvePanel:
     name, dimension = NAMES[column]
     up = _axis(drawing, name, _ratio_of(dimension) if by else dimension, values, logarithmic=not by)
     title = f"{name} / HPL" if by else f"{name}{', accumulated' if column in PER_PROCESS else ''}"
-    platforms = grouped(drawing.results, lambda result: result.platform).values()
-    curves = (_curve(drawing, results, whole_system(column, by)) for results in platforms)
+    platforms = grouped(drawing.results, lambda result: result.platform)
+    styles = looks(map(":".join, platforms))
+    curves = (
+        _curve(drawing, results, whole_system(column, by), styles[":".join(platform)])
+        for platform, results in platforms.items()
+    )
     return model.CurvePanel(title, up, tuple(curves))
 
 
-def _curve(drawing: PaperChart, results: Sequence[HpccResult], wanted: Quantity) -> model.ChartCurve:
+def _curve(
+    drawing: PaperChart, results: Sequence[HpccResult], wanted: Quantity, look: Style
+) -> model.ChartCurve:
     """The results of a platform, the slowest HPL first."""
     row, hpl = results[0].row, Quantity(HPL)
     name = f"{drawing.scene.place(row)} {visible(row.case.placement)}"
@@ -277,7 +281,6 @@ def _curve(drawing: PaperChart, results: Sequence[HpccResult], wanted: Quantity)
         for (run, _), values in zip(result.row.curves, result.runs, strict=True)
         if values.keys() >= {*hpl.columns, *wanted.columns}
     )
-    look = drawing.scene.looks[HOST_GROUP][drawing.scene.place(row)]
     return model.ChartCurve(name, name, look, dict(sorted(medians.items())), repeats)
 
 

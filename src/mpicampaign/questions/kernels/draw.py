@@ -124,11 +124,7 @@ def _level_chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Tab
     if axis is None:
         return None
     names = [f"{visible(members[tree][0].label)}, level {level}" for tree, _, level in levels]
-    looks = [scene.looks[SERIES][visible(members[tree][0].label)] for tree, *_ in levels]
-    systems = tuple(
-        SystemResult(name, name, look, tree)
-        for name, look, (tree, *_) in zip(names, looks, levels, strict=True)
-    )
+    systems = tuple(SystemResult(name, name, tree) for name, (tree, *_) in zip(names, levels, strict=True))
     columns = tuple(BarColumn(title, axis, (BarSeries("", COLOURS[0], of),)) for title, of in bars.items())
     title = f"{what}: time per level at {format_size(size)} per rank, {name}"
     rows = [row for _, row in members]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import MERGED_FROM
 from mpicampaign.base.text import counted, visible
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
@@ -27,7 +28,7 @@ def own_nodes(comparison: Comparison, view: View, level: int = 2, role: str = ""
         for table in comparison.tables
         for metric in table.headlines
         for row in table.rows
-        if row.ranked
+        if row.ranked and not any(MERGED_FROM in run.metadata for run in row.records)
         for line in _lines(comparison, table, row, metric, view)
     )
     return [Heading(OWN, level), Items(lines), Paragraph(_PUBLISHED, role)] if lines else []

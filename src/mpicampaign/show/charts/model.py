@@ -248,7 +248,6 @@ class SystemResult(NamedTuple):
 
     name: str
     label: str
-    look: Style
     platform: int
 
 
