@@ -127,7 +127,8 @@ an output of another run, under a date of its own: **the later run is contradict
 an output of another run with some noise: **contradicted if something else wrote the file; unverified if all
   came at once; cannot be seen if rows come at their pace**
   = test_launcher_lies.test_a_program_that_prints_what_another_one_measured
-times and rates edited alike: **contradicted if rows account for 0.5 s more than passed; else cannot be seen**
+times and rates edited alike: **contradicted if rows account for 0.5 s (several nodes: 2 s) more than
+  passed; else cannot be seen**
   = test_passed_output.test_the_pace_of_rows
 another nice value, GLIBC_TUNABLES or MALLOC_ variables in some repeats: **noted as unlike repeats; no lie
   in one run**
