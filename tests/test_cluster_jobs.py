@@ -268,6 +268,30 @@ def test_few_jobs_make_many_runs_each(make: Callable[..., Cluster], association:
     assert any('[ "$SECONDS" -le 3240 ] || break' in text for text in scripts)
 
 
+def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_time(
+    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no other job of ours in the queue, the message cannot mean too many jobs."""
+    monkeypatch.setattr("mpicampaign.run.submission.A_DAY", 3 * 6)
+    cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
+    cluster.site |= {"assoc": "me|normal|500|\n", "qos": "normal||600|\ndebug|4||\n"}
+    answer, policy = (
+        cluster.answer,
+        "Job violates QOS policy (job submit limit, user's size and/or time limits)",
+    )
+
+    def refuse_packs(command: list[str], **options: Any) -> CommandResult:
+        if command[0] == "sbatch" and len(cluster.tasks(Path(command[-1]))[0]) > 1:
+            return CommandResult(command[0], 1, "", f"sbatch: error: {policy}")
+        return answer(command, **options)
+
+    cluster.jobs.cluster.run = refuse_packs
+    for _ in range(8):
+        cluster.step()
+    assert "the site allows 4 jobs at a time: up to 3 runs a job" in cluster.said
+    assert cluster.submissions > 0
+
+
 def test_limits_and_lists_of_hosts_are_as_schedulers_write_them() -> None:
     answers = [" MAX_JOB_ARRAY_SIZE = 500\n", "USER/GROUP MAX PEND MPJOBS\nme - 0 20\n"]
     assert LSF.read_limits(answers, "", "") == (500, 20)

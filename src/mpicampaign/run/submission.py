@@ -26,6 +26,7 @@ BURST, BURSTS = 100, 100
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 TOO_MANY = re.compile(r"submit ?(limit|job)|MaxSubmit|MAX_PEND|pending job|job (slot limit|array)", re.I)
+A_DAY = 24 * 60  # minutes that a pack asks for at most: a QOS may allow less than its partition
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
 
 
@@ -68,7 +69,8 @@ class Submission:
         seconds = 60 * ((self._cluster.longest(run) or MANY) - minutes(run.time_limit))
         in_time = 1 + seconds // max(1, round(self._durations.expected_or_limit(run)))
         waiting = min(len(self._cluster.jobs), max(BURST, self._expected // BURSTS))
-        forced = min(-(-waiting // allowed), in_time)
+        in_a_day = max(1, A_DAY // minutes(run.time_limit))
+        forced = min(-(-waiting // allowed), in_time, in_a_day)
         if forced > pack and self._says_packs:
             self._says_packs = False
             few = f"the site allows {counted(allowed, 'job')} at a time"
