@@ -283,10 +283,10 @@ def sharing(record: Record, known: dict[object, Any]) -> Record:
         return known.setdefault((record.suite, name, *values), values) if name in COUNTS else values
 
     def columns(series: Series) -> Series:
-        found = {
+        shared = {
             known.setdefault(name, name): column(name, values) for name, values in series.columns.items()
         }
-        return replace(series, columns=found)
+        return replace(series, columns=shared)
 
     nodes = {host: known.setdefault(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
     return replace(

@@ -121,8 +121,8 @@ def runs_grid(comparison: Comparison, runs: Sequence[Record]) -> Grid:
     lines = []
     for run in runs:
         values = of_case.get(run.case, {})
-        found = (values.get(name, {}).get(run.repeat) for name in names)
-        lines.append(tuple(map(_plain, (*_run(run, comparison.states).values(), *found))))
+        of_run = (values.get(name, {}).get(run.repeat) for name in names)
+        lines.append(tuple(map(_plain, (*_run(run, comparison.states).values(), *of_run))))
     return Grid("runs", 0, (*_run(runs[0], comparison.states), *names), tuple(lines))
 
 

@@ -187,8 +187,8 @@ class Lsf(BatchScheduler):
         """Pages "bparams" and "busers": MPJOBS is the most pending jobs, a hyphen where there is no limit."""
         columns, *rows = [line.split() for line in answers[1].splitlines()] or [[]]
         of_user = (pair for row in rows for pair in zip(columns, row, strict=False))
-        found = (*_CONFIGURED.findall(answers[0]), *of_user)
-        known = {name: int(number) for name, number in found if number.isdecimal() and int(number)}
+        limits = (*_CONFIGURED.findall(answers[0]), *of_user)
+        known = {name: int(number) for name, number in limits if number.isdecimal() and int(number)}
         jobs = (known.get(name, listings.MANY) for name in ("PEND_JOBS", "MPJOBS"))
         return listings.Limits(known.get("JOB_ARRAY_SIZE", 100), min(jobs))
 

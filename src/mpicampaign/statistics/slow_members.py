@@ -159,9 +159,9 @@ def search_waves(
         open_still = {member for found in waves for member in found.not_decided}
         made = Counter(member for measured in own for member in measured.costs)
         judged = {member for member in made if seen[member] < SCREEN or member in open_still}
-        found = search(own, tolerance, level * max(len(judged), 1) / of_all, judged)
-        confirm = {number + wave * ROUNDS: members for number, members in found.confirm.items()}
-        waves = [*(earlier.without(judged) for earlier in waves), found._replace(confirm=confirm)]
+        searched = search(own, tolerance, level * max(len(judged), 1) / of_all, judged)
+        confirm = {number + wave * ROUNDS: members for number, members in searched.confirm.items()}
+        waves = [*(earlier.without(judged) for earlier in waves), searched._replace(confirm=confirm)]
         seen += made
     return _joined(waves) if waves else Search()
 
