@@ -16,6 +16,7 @@
 #include <strings.h>
 
 enum { BCAST, ALLREDUCE, ALLTOALL, GATHER, BARRIER, OPERATIONS, UNIT = 8, ROOT = 0 };
+enum { HELD = 1000000, MOST_HELD = 100 }; /* ns; ranks */
 
 static const char *const NAMES[OPERATIONS] = {"Bcast", "Allreduce", "Alltoall", "Gather",
                                               "Barrier"};
@@ -28,6 +29,7 @@ static size_t length; /* of a block */
 static uint64_t seed, value;
 static uint64_t words, starts; /* sums over ranks: of the first words, and of the first values */
 static int rank, ranks, sent_blocks, received_blocks;
+static bool left_early; /* a barrier, before all had entered it */
 
 /* --- data: what is sent differs from the call before at the ends of all blocks */
 
@@ -100,7 +102,22 @@ static int blocks_of(int operation) {
     return all ? ranks : one;
 }
 
+/* Ranks in turn enter last, HELD after all others have begun: these leave no sooner, each by its
+ * own clock. */
+static void hold_barriers(void) {
+    for (int last = 0; last < ranks; last += 1 + ranks / MOST_HELD) {
+        int64_t begun = clock_now();
+        MPI_Reduce(&rank, &(int){0}, 1, MPI_INT, MPI_MAX, last, MPI_COMM_WORLD);
+        for (int64_t all = clock_now(); rank == last && clock_now() - all < HELD;)
+            continue;
+        MPI_Barrier(MPI_COMM_WORLD);
+        left_early |= clock_now() - begun < HELD / 2;
+    }
+}
+
 static void clear(const struct operation *operation) {
+    if (which(operation) == BARRIER)
+        hold_barriers();
     memset(received, 0xFF, (size_t)blocks_of(which(operation)) * length);
 }
 
@@ -108,6 +125,9 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     int to = which(operation) == ALLTOALL ? rank : 0; /* otherwise all are the same */
     if (which(operation) == ALLREDUCE)
         return sums_right(why);
+    snprintf(why, REASON_LENGTH, "a rank left before another entered");
+    if (which(operation) == BARRIER)
+        return !left_early;
     for (int i = 0; i < blocks_of(which(operation)); i++)
         if (!block_right(block(received, i), i, to, why))
             return false;
@@ -151,7 +171,6 @@ static void add(struct run *run, const char *const *name, bool later) {
 }
 
 static void set_up(struct run *run) {
-
     sent = allocate(room(run, sent_blocks));
     received = allocate(room(run, received_blocks));
     for (int of = 0; of < ranks; of++) {

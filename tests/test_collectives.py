@@ -62,9 +62,9 @@ def test_a_clock_that_drifts_is_followed(build: Build) -> None:
     assert min(float(row["clock_found"]) for row in launch.rows("ends")[2:]) < 5e-3
 
 
-@pytest.mark.parametrize("operation", ["Bcast", "Allreduce", "Alltoall", "Gather"])
+@pytest.mark.parametrize("operation", ["Bcast", "Allreduce", "Alltoall", "Gather", "Barrier"])
 def test_wrong_results_fail_the_run_on_all_ranks(build: Build, operation: str) -> None:
-    damage, victim = ("gather", "0") if operation == "Gather" else ("result", "1")
+    damage, victim = {"Gather": ("gather", "0"), "Barrier": ("barrier", "2")}.get(operation, ("result", "1"))
     shim = {"preload": "damage.so", "DAMAGE": damage, "DAMAGE_RANK": victim, "DAMAGE_SMALLEST": "1024"}
     options = ("--operations", operation, "--after-barrier", "--size", "1KiB", "--budget", "0.2")
     launch = build.launch(3, "collectives", *options, **shim)

@@ -167,6 +167,7 @@ def test_chosen_metrics_choose_their_values_and_text_has_none(
     assert main([*call, "--format", "csv", "--unit", "MiB/s"]) == 2
     err = capsys.readouterr().err
     assert "--metric: not allowed with --answers" in err and "data are in SI units" in err
+    assert main(call[:3]) == 0 and capsys.readouterr().out.startswith("intelmpi is the fastest")
 
 
 def test_names_of_the_interface_last_as_long_as_its_version() -> None:

@@ -8,6 +8,7 @@
  *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE=result   flips one bit in what MPI_Bcast, MPI_Allreduce or MPI_Alltoall deliver
+ *   DAMAGE=barrier  the victim leaves each MPI_Barrier at once
  *   DAMAGE=ends     changes one random byte among the first or the last eight of exactly one
  *                   message, the one after DAMAGE_AFTER; blocks of MPI_Gather in place count, too
  *   DAMAGE=count    damages nothing
@@ -244,6 +245,13 @@ int MPI_Alltoall(const void *from, int from_count, MPI_Datatype from_type, void 
                  MPI_Datatype type, MPI_Comm comm) {
     int status = PMPI_Alltoall(from, from_count, from_type, to, count, type, comm);
     return damage_result(to, count, type, status);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+    static MPI_Request last = MPI_REQUEST_NULL;
+    PMPI_Wait(&last, MPI_STATUS_IGNORE);
+    int result = PMPI_Ibarrier(comm, &last);
+    return asked_for("barrier") ? result : PMPI_Wait(&last, MPI_STATUS_IGNORE);
 }
 
 int MPI_Finalize(void) {

@@ -35,15 +35,15 @@ def select(comparison: Comparison, wanted: Filter) -> Comparison:
     ]
     if problems:
         raise UserError(problems)
-    if comparison.machines and wanted == Filter():
+    if wanted == Filter():
         return comparison
     kept = _kept(comparison, comparison.tables, wanted)
     if not kept:
         raise UserError(Problem("no case has all of what was chosen"))
     startup = _kept(comparison, comparison.startup, wanted)
-    shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
+    blocks = _blocks(comparison, kept)
     # a race and a machine are shown whole
-    return shown if wanted == Filter() else replace(shown, races=(), machines=())
+    return replace(comparison, tables=kept, startup=startup, blocks=blocks, races=(), machines=())
 
 
 def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tuple[Table, ...]:

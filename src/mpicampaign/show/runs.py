@@ -179,7 +179,7 @@ def cliffs(comparison: Comparison) -> Iterator[str]:
     found = [(row, note) for _, row, note in comparison.notes() if isinstance(note, TuningCliff)]
     found.sort(key=lambda pair: -pair[1].factor)
     for row, note in found[:NAMED]:
-        where = f"{comparison.place(row)} {visible(row.case.placement)}"
+        where = f"{comparison.place(row)} {visible(row.case.placement)} {visible(row.case.benchmark)}"
         yield f"Tuning cliff, {where}: {sentences.reason(note)}."
     if len(found) > NAMED:
         yield f"{len(found) - NAMED} more tuning cliffs: see Left out and in doubt."

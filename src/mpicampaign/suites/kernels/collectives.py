@@ -24,7 +24,8 @@ _QUANTILES = frozenset(
     {f"last_p{n}" for n in (5, 25, 50, 75, 95)}  # over repetitions, of the last rank's end
     | {f"rank_{n}" for n in ("min", "p25", "p50", "p75", "max")}  # over ranks, of their median ends
 )
-_TIMES: frozenset[str] = _QUANTILES | {"clock_bound", "clock_found"}
+_CLOCKS = ("clock_bound", "clock_found")
+_TIMES = _QUANTILES | {*_CLOCKS}
 
 
 def _series(frame: KernelFrame) -> tuple[Series, ...]:
@@ -41,10 +42,12 @@ def _with_ends(series: Series, ends: list[Row]) -> Series:
     if [row["size"] for row in rows] != columns["size"]:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
     added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in _TIMES}
-    added["late"] = [int(row["late"]) for row in rows]
     if start == "common":
+        added["late"] = [int(row["late"]) for row in rows]
         errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in rows]
         added["width"] = [max(a or 0, b) for a, b in zip(columns["width"], errors, strict=True)]
+    else:  # durations
+        added = {name: added[name] for name in added.keys() - _CLOCKS}
     for name in ("bandwidth", "bandwidth_wire", *(["size"] if series.benchmark == "Barrier" else [])):
         del columns[name]
     return replace(series, columns=columns | added, qualifiers=_STARTS[start])
