@@ -16,11 +16,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mpicampaign.base.records import WITH, defined_name
+from mpicampaign.campaign.model import Benchmark, Campaign, Placement
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark, Campaign, Placement
-
     Item = TypeVar("Item", Benchmark, Placement)
 
 # Keys that take a list: of numbers, and mappings of texts.

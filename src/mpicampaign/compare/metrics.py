@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from mpicampaign.base.dimension import (
     BANDWIDTH,
@@ -24,14 +24,12 @@ from mpicampaign.base.dimension import (
     Dimension,
     own_dimension,
 )
+from mpicampaign.base.records import Record, Series
 from mpicampaign.base.units import format_size
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
 from mpicampaign.evidence.plausible import BOUND_SIZE, link_bound
 from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Record, Series
 
 # Columns that any suite may have, in the order in which they are shown.
 _COMMON = {

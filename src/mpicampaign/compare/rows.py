@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import (
     APART,
@@ -26,12 +25,10 @@ from mpicampaign.base.records import (
     Series,
 )
 from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE, Absence, Note
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import Summary, summarise
 from mpicampaign.statistics.modes import Stretch
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
 
 
 def with_values(runs: Sequence[Record]) -> list[Record]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.files import copy_whole, write_whole
+from mpicampaign.campaign.model import Benchmark
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark
 
 
 class Input(NamedTuple):

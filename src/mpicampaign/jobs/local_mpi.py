@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.extras import how_to_install
 from mpicampaign.base.places import how_to_get_wheel, wheel_folder
+from mpicampaign.campaign.model import Benchmark, System
 from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
 from mpicampaign.mpis import (
     MPIS,
@@ -28,9 +29,6 @@ from mpicampaign.mpis import (
     wheel_library,
 )
 from mpicampaign.mpis.mpi import MpiLibrary
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark, System
 
 SECONDS = 10.0  # for a launcher to print its version
 

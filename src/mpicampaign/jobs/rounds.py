@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import Case
 from mpicampaign.base.text import counted
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Case
-    from mpicampaign.jobs.run import Run
+from mpicampaign.jobs.run import Run
 
 
 def steps_of(runs: Iterable[Run]) -> list[list[Run]]:

@@ -9,20 +9,18 @@ import shutil
 import sys
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.extras import how_to_install
 from mpicampaign.base.places import shipped, working_folder
 from mpicampaign.base.records import defined_name
 from mpicampaign.base.yaml_lines import printable
+from mpicampaign.campaign.model import Benchmark, System
 from mpicampaign.jobs.elf import build_id
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Sources
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark, System
 
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 

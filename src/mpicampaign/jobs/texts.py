@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Case
-    from mpicampaign.jobs.run import Run
+from mpicampaign.base.records import Case
+from mpicampaign.jobs.run import Run
 
 # Stand in for a repeat's number and its identity: a name in a campaign cannot be one of them but by chance.
 _REPEAT = 1 << 62 | int.from_bytes(os.urandom(7))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import Dimension
 from mpicampaign.base.grouping import grouped
@@ -46,12 +45,9 @@ from mpicampaign.show.runs import (
     state_of,
 )
 from mpicampaign.show.sentences import absence, kind_name, note_text, reason
+from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import probability
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
-
-if TYPE_CHECKING:
-    from mpicampaign.show.source import ReportSource
-
 
 NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
 _FEW = 6  # metrics of a table, all of which are shown

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.places import shipped
+from mpicampaign.campaign.model import System
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.prepare import EVIDENCE_LIBRARY, Prepared
 from mpicampaign.jobs.render import build_script_text, source_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.run.execute import run_script
 from mpicampaign.run.machine_lock import wait_for_measurement
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import System
 
 
 def build(prepared: Prepared, *, verbose: bool = False) -> int:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from mpicampaign.base.records import (
     CHOSEN_TRANSPORT,
@@ -25,11 +25,9 @@ from mpicampaign.base.records import (
 from mpicampaign.base.text import visible_lines
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
+from mpicampaign.jobs.run import Run
 from mpicampaign.run.durations import TimeLeft
 from mpicampaign.show.view import quantity
-
-if TYPE_CHECKING:
-    from mpicampaign.jobs.run import Run
 
 
 class Progress:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.planned_looks import Stage
+from mpicampaign.campaign.designs import Design
 from mpicampaign.schemes.block import AGAIN, LEFT, BlockRuns, DesignState
 from mpicampaign.schemes.repeats import Repeats, repeats_of, rows_of_repeats
 from mpicampaign.schemes.unit import (
@@ -21,9 +22,6 @@ from mpicampaign.schemes.unit import (
     limit_of,
     requested_runs,
 )
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.designs import Design
 
 
 class BlocksOfStage(dict[int, BlockRuns], Generic[C]):

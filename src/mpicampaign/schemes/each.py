@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
 from mpicampaign.base.waves import ROUNDS
 from mpicampaign.campaign.each import GroupMember, hosts_of, screen
+from mpicampaign.campaign.model import Each
 from mpicampaign.schemes.unit import C, CaseDue, Due, RepeatUnit, Results
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Each
 
 REPEATS_AGAIN = 1000  # more than a member has rounds: those of a node that is measured again come behind them
 

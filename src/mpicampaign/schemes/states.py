@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import Case
+from mpicampaign.campaign.model import Campaign
 from mpicampaign.schemes.unit import C, CaseDue, CaseInStates, Results, limit_in_states
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Campaign
 
 
 def further_in_states(

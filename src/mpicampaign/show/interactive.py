@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -18,6 +18,7 @@ from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.charts import curves
 from mpicampaign.show.charts.looks import COLOURS, GREY, LINES, Style
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurvePanel, Repeat
@@ -29,10 +30,6 @@ from mpicampaign.show.figures.svg import dashes, drawing, marker_path, path_of, 
 from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.writers.html import element
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Table
-
 
 _MOST_SIZES = 7  # that are named on the axis
 _MOST_REPEATS = 300  # of a chart

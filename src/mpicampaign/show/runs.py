@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import (
@@ -32,12 +32,10 @@ from mpicampaign.base.text import listed, visible
 from mpicampaign.compare.findings import TuningCliff, end_of
 from mpicampaign.compare.rows import Row, with_values
 from mpicampaign.compare.states import UNKNOWN, ProbedPlace, States, nanoseconds
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.evidence.condition import QUOTA
 from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison, Table
 
 # Of values of a busy machine, which are shown and never tested.
 MARK = "†"

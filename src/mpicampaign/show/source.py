@@ -6,17 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from mpicampaign.base.records import Case, Record
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.show.document import Span
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Case, Record
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.view import View
+from mpicampaign.show.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
+from mpicampaign.base.dimension import Dimension
 from mpicampaign.show.charts.scales import Scale, plain, scale_for
 from mpicampaign.show.document import Box
+from mpicampaign.show.view import View
 from mpicampaign.show.writers.html import element
-
-if TYPE_CHECKING:
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.show.view import View
-    from mpicampaign.statistics.medians import Summary
+from mpicampaign.statistics.medians import Summary
 
 _ROOM = 4  # per cent of the width left free at either end
 MOST_TICKS = 4

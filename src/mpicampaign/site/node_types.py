@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from mpicampaign.schedulers.listings import Node, NodeClass
-
-if TYPE_CHECKING:
-    from mpicampaign.site.facts import NodeGroup, NodeProbe
+from mpicampaign.site.facts import NodeGroup, NodeProbe
 
 T = TypeVar("T")
 

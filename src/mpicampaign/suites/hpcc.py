@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, TIME, UPDATE_RATE
 from mpicampaign.base.records import Series
@@ -35,9 +35,6 @@ from mpicampaign.suites.reading import (
     shown,
 )
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 # ---- metrics; some are also those of the kernels latency_bandwidth (rings, pairs) and stream (memory)
 

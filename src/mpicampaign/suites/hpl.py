@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mpicampaign.base.dimension import DURATION, FLOPS, FRACTION
 from mpicampaign.base.records import Series
@@ -38,12 +39,7 @@ from mpicampaign.suites.reading import (
     shown,
     token_ends,
 )
-from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from mpicampaign.suites.suite import Request
+from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Request, Sources, Suite
 
 GIGA = 1e9
 MIXED_PRECISION = "HPL-MxP"

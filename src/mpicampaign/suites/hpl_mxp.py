@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from mpicampaign.base.records import Series
 from mpicampaign.base.text import counted
 from mpicampaign.suites.hpl import FLOP_RATES, MIXED_PRECISION, HplRow, check_residual, series_of
 from mpicampaign.suites.reading import (
@@ -23,11 +24,6 @@ from mpicampaign.suites.reading import (
     scientific,
 )
 from mpicampaign.suites.suite import Banner, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.records import Series
 
 _TITLE = re.compile(r"HPL-MxP-NVIDIA ([0-9]\S{0,20})\s+--")
 _BLOCK = re.compile(r" {0,4}\*{6} HPL MxP Result\s")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from mpicampaign.base.records import Series
 from mpicampaign.base.text import counted
@@ -36,12 +37,7 @@ from mpicampaign.suites.reading import (
     row_tokens,
     shown,
 )
-from mpicampaign.suites.suite import ROOTED, Active, Banner, Sends, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.suites.suite import Request
+from mpicampaign.suites.suite import ROOTED, Active, Banner, Request, Sends, Sources, Suite
 
 # ---- the benchmarks of IMB-MPI1, 2017 to 2021.11: the names that src_cpp/MPI1/*.cpp declare; the program
 # lists those of the others

@@ -8,16 +8,12 @@ or the text is refused with the line. Only the logs of NCCL and UCX may be of ot
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from mpicampaign.suites.parts import announced, labelled_titles
+from mpicampaign.suites.parts import Title, announced, labelled_titles
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.suites.parts import Title
 
 # Of terminals: colours, modes, erasing, the cursor at the top left, titles of windows.
 _COLOURS = re.compile(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import fsum, inf
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
@@ -31,12 +32,7 @@ from mpicampaign.suites.reading import (
     row_tokens,
     scientific,
 )
-from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from mpicampaign.suites.suite import Request
+from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Request, Sources, Suite
 
 _COLLECTIVES = (
     *("all_gather", "all_reduce", "alltoall", "broadcast", "gather", "hypercube", "reduce"),

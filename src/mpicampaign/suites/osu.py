@@ -9,9 +9,10 @@ its table.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
@@ -34,12 +35,7 @@ from mpicampaign.suites.reading import (
     shown,
     token_ends,
 )
-from mpicampaign.suites.suite import Active, Banner, Refusal, Sends, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.suites.suite import Request
+from mpicampaign.suites.suite import Active, Banner, Refusal, Request, Sends, Sources, Suite
 
 # ---- the programs: their kinds, and the ranks and nodes that they need (``numprocs`` in each ``main``, and
 # ``omb_neighborhood_create`` for the neighbourhoods)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.dimension import own_dimension
 from mpicampaign.base.identity import METRIC
@@ -25,9 +26,6 @@ from mpicampaign.suites.reading import (
     shown,
 )
 from mpicampaign.suites.suite import Banner, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 VALUE, SIZE = "value", "size"
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones

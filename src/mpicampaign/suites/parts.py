@@ -8,19 +8,16 @@ an output whose title is lost.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, pairwise, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.text import line_of
 from mpicampaign.suites.aborts import abort_in, is_aborted
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
 from mpicampaign.suites.room import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mpicampaign.suites.suite import Suite
+from mpicampaign.suites.suite import Suite
 
 _LABEL = re.compile(
     r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*|[ >]*>\s*"

@@ -11,17 +11,15 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mpicampaign.base.dimension import own_dimension
 from mpicampaign.base.records import REFRAME_TEST, SESSION, OwnMetric, Series
 from mpicampaign.base.units import TIME_UNITS
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 _PASSED = ("pass", "xfail")
 _BEGIN = '{"reframe_test_case": 1,'

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.registry import Registry
 from mpicampaign.suites.aborts import aborted, is_aborted
-from mpicampaign.suites.reading import OutputError, looks_like_row
-from mpicampaign.suites.suite import Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.suite import Sends
+from mpicampaign.suites.reading import OutputError, ParsedOutput, looks_like_row
+from mpicampaign.suites.suite import Sends, Suite
 
 SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
 _MOST_NAMES = 5  # in a hint

@@ -8,8 +8,9 @@ stream-scaling, and main.cpp of BabelStream 1 to 6.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
@@ -25,9 +26,6 @@ from mpicampaign.suites.reading import (
     scientific,
 )
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _TITLE = re.compile(r" ?STREAM [Vv]ersion \$Revision: *(\S{1,20}) *\$")
 _CSV = "function,num_times,"

@@ -8,13 +8,12 @@ No I/O: texts come in, and facts go out.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
     from mpicampaign.base.dimension import Dimension
     from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput

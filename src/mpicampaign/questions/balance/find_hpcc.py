@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import REFERENCE_BLAS, Series
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.statistics.medians import Summary, median, summarise
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison
 
 HPCC = "HPCC"  # the series of its runs
 # No machine has positive values outside this range, and their products may overflow.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.host_lists import fold
 from mpicampaign.base.text import clip, listed, visible
+from mpicampaign.questions.configurations.find import Configurations
 from mpicampaign.show.document import Heading, Items, Node, Paragraph
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.configurations.find import Configurations
 
 TITLE = "Nodes configured unlike the others"
 MEANING = "By what the last run on each node recorded of its hardware and software."

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME, Dimension
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import Record, Series
 from mpicampaign.base.text import counted
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.charts.model import CoreMap, Field
 from mpicampaign.show.charts.scene import Scene, left_out
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Table
 
 _FEWEST_RANKS = 4  # from here on core_pairs finds classes
 _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is pairs_bandwidth_seconds

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.units import format_size
+from mpicampaign.questions.answer import Answer
 from mpicampaign.questions.crossings.find import SizeLeader, leaders_by_size
 from mpicampaign.questions.ranking.find import HOST_GROUPS
-from mpicampaign.show.charts.looks import ink_on, looks
+from mpicampaign.show.charts.looks import Style, ink_on, looks
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.view import size_range
 from mpicampaign.show.writers.html import element
 from mpicampaign.verdicts.compare import TIE
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.answer import Answer
-    from mpicampaign.show.charts.looks import Style
 
 _CHARACTERS, _ON_PHONES = 55, 30  # that fit in a strip
 _TICKS = 4

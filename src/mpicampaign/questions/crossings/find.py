@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.compare.metrics import curve
+from mpicampaign.questions.ranking.find import Contestant, Ranking
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.compare import TIE
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.ranking.find import Contestant, Ranking
 
 FEWEST_SIZES = 3
 Curves = dict[int, list[float]]  # by size, ascending: the values of each run

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, listed, visible
+from mpicampaign.questions.decided.find import ByLooks
 from mpicampaign.show.document import Heading, Items, Node
 from mpicampaign.show.view import rough_amount
 from mpicampaign.verdicts.looks import ALIKE, DecidedCell
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.decided.find import ByLooks
 
 
 def decided_nodes(decisions: Sequence[ByLooks]) -> list[Node]:

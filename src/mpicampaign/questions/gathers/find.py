@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.metrics import curve
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Record, Series
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
 
 SLOWEST, MEAN = "time_max", "time"  # columns with the time over ranks
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.text import counted, visible
 from mpicampaign.base.units import format_size
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.gathers.find import Gather, Gathers, gathers
 from mpicampaign.show.document import Fold, Grid, Heading, Line, Paragraph
+from mpicampaign.show.view import View
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.view import View
 
 GATHERS = "Gathers side by side: bandwidth against cores in use"
 DEFINITION = (

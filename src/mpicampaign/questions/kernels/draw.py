@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count, takewhile
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import TIME
 from mpicampaign.base.grouping import grouped
@@ -13,6 +12,7 @@ from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.charts.curves import SIZE, USEFUL, WIRE, curve_of, largest, log_axes, without_place
 from mpicampaign.show.charts.looks import COLOURS, LINES
 from mpicampaign.show.charts.model import (
@@ -27,9 +27,6 @@ from mpicampaign.show.charts.model import (
 )
 from mpicampaign.show.charts.scene import SERIES, Scene, left_out, repeats_of, without_twins
 from mpicampaign.statistics.medians import Summary, summarise
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Table
 
 
 def kernel_charts(scene: Scene) -> Iterator[CurveChart]:

@@ -8,22 +8,20 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import EACH_NODES, OK, Record
 from mpicampaign.base.text import listed, visible
 from mpicampaign.base.waves import BUSY, not_judged_text
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.questions.machine.find import Machine
+from mpicampaign.questions.machine.find_searches import MachineSearch
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.questions.machine.find import Machine
-    from mpicampaign.questions.machine.find_searches import MachineSearch
-    from mpicampaign.statistics.slow_members import Search, SlowMember, Undecided
+from mpicampaign.statistics.slow_members import Search, SlowMember, Undecided
 
 NOT_MEASURED = "pairs-not-measured.csv"
 _NAMED = 5  # members in a sentence

@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import DISTURBED, FAILED, PAIR, Record
 from mpicampaign.base.text import visible
 from mpicampaign.questions.machine import say
+from mpicampaign.questions.machine.find import Machine
 from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED, MachineSearch, nodes_of
 from mpicampaign.show.document import (
     Caption,
@@ -34,9 +34,6 @@ from mpicampaign.show.document import (
 from mpicampaign.show.view import probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
 from mpicampaign.statistics.slow_members import SlowMember, Undecided
-
-if TYPE_CHECKING:
-    from mpicampaign.questions.machine.find import Machine
 
 HEADING = "The whole machine"
 MEMBERS, ANSWERS = "machine.csv", "machine.json"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Grid, Span
 from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison
 
 _ROOM = 1.05
 

@@ -8,20 +8,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, cycle, islice
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CLAIMED_TRANSPORT, WITH
 from mpicampaign.base.text import visible
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.over_groups.find_settings import too_few
 from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.rank_tests import rank_sum_and_welch, signed_ranks
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.tables import Table
 
 _SHM = "shm"  # a claimed transport
 # Of names that users choose.

@@ -15,18 +15,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.ranking.find import PLACEMENTS, Ranking
 from mpicampaign.statistics.comparisons import LEVEL, holm
 from mpicampaign.verdicts.compare import TIE
 from mpicampaign.verdicts.rank_tests import signed_ranks
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
 
 TOO_FEW = "too few"  # settings
 _DIGITS = 12  # of logarithms: equal sizes share a rank

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed, visible
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.over_groups.find_attributes import (
     AttributeLevel,
     ByAttribute,
@@ -16,6 +17,7 @@ from mpicampaign.questions.over_groups.find_attributes import (
     by_attributes,
     not_compared,
 )
+from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
 from mpicampaign.questions.over_groups.find_settings import (
     FEWEST_GROUPS,
     TOO_FEW,
@@ -27,11 +29,6 @@ from mpicampaign.questions.ranking.say_pairs import superlative
 from mpicampaign.show.document import Heading, Items, Node, Paragraph
 from mpicampaign.show.view import View, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
 
 _LEGEND = "Each host group counts once, with the median of its repeats. Leads are at least 1 %."
 _P = (

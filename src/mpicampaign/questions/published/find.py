@@ -6,21 +6,16 @@ shipped publications gives its single repeats.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.reference import load_reference
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.reference import SystemValue, load_reference
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.base.presentation import ReferenceChoice
-    from mpicampaign.base.reference import SystemValue
-    from mpicampaign.compare.metrics import Metric
 
 
 def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -> Comparison:

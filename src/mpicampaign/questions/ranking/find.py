@@ -13,20 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import comb
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.compare.findings import Absence
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.timed_runs import timed_runs
+from mpicampaign.questions.decided.find import ByLooks
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 from mpicampaign.verdicts.compare import FEW_REPEATS, PairVerdict, at_planned_looks, compare
 from mpicampaign.verdicts.smallest import Sight, smallest_seen
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.questions.decided.find import ByLooks
 
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"

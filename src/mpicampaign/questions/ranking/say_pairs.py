@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import RATIO, TIME
 from mpicampaign.base.text import counted, listed
+from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.stopping import InterimPrecision
+from mpicampaign.compare.tables import Table
+from mpicampaign.questions.ranking.find import Contestant, Pair, Ranking
 from mpicampaign.show.view import DEFAULT, View, percent, probability
 from mpicampaign.verdicts.compare import FEW_REPEATS, Added
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.questions.ranking.find import Contestant, Pair, Ranking
 
 # Two against each other
 

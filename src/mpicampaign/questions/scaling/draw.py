@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import COUNT, FRACTION, RATIO, Dimension, Unit
 from mpicampaign.base.grouping import grouped
@@ -13,9 +12,7 @@ from mpicampaign.questions.scaling.say import TITLES, meaning, scaling_name, sca
 from mpicampaign.show.charts.looks import Style, looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
-
-if TYPE_CHECKING:
-    from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.charts.scene import Scene
 
 _LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values need
 _IDEAL = Style("#555555", "dashed", "circle")

@@ -15,17 +15,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import DURATION, FLOPS, TIME, UPDATE_RATE
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import SCALING, WEAK
 from mpicampaign.collect.startup import START_UP
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.rows import Cell, Row
+from mpicampaign.compare.tables import Comparison, Table
 
 WORK, MESSAGES, STARTUP = "work", "messages", "start-up"
 _GRID, _ORDER = re.compile(r", grid \d+ x \d+"), re.compile(r"N \d+, ")  # of HPL's matrix

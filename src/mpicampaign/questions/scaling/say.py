@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import FRACTION, RATIO
 from mpicampaign.base.grouping import grouped
@@ -12,16 +11,14 @@ from mpicampaign.base.records import DISTURBED, STRONG, WEAK
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.metrics import STARTUP_METRICS
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.answer import WRONG, Answer, CandidateRow, Mark
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, ScalingPoint, scalings
 from mpicampaign.show.cells import MetricCell
 from mpicampaign.show.document import Drawing, Grid, Heading, Line, Paragraph, Section
+from mpicampaign.show.view import View
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.verdicts.compare import FEW_REPEATS
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.view import View
 
 TITLES = {
     WORK: "Scaling over the number of ranks",

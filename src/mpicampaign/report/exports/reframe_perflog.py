@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.records import FAILED, Record
 from mpicampaign.base.text import visible
 from mpicampaign.compare.metrics import NOT_RANKED, Metric
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.report.exports import ExportWriter
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison, Table
 
 _COLUMNS = (
     *("result", "job_completion_time", "environ", "job_completion_time_unix", "job_nodelist", "jobid"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH, COUNT, TIME, Unit
 from mpicampaign.base.grouping import grouped
@@ -12,6 +11,7 @@ from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
 from mpicampaign.show.charts.looks import COLOURS, Style
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
@@ -20,9 +20,6 @@ from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Table
 
 SIZE = "message size"
 # Columns that are drawn over message size, by their names in records: what they are called and measure.

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import Dimension, Unit
+from mpicampaign.base.records import Record
+from mpicampaign.compare.rows import Row
 from mpicampaign.show.charts.looks import Style
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import Summary
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Record
-    from mpicampaign.compare.rows import Row
 
 
 @dataclass(frozen=True, slots=True)

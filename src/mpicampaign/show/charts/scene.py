@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import COUNT, Dimension, Unit
 from mpicampaign.base.grouping import grouped
@@ -12,15 +11,13 @@ from mpicampaign.base.records import CONTRADICTED, FAILED
 from mpicampaign.base.text import clip, counted, in_ranks, visible
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, NOT_READ, STOPPED, Absence
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Style, looks
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.show.view import DEFAULT, View
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison, Table
 
 LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Style(INK, LINES[2], MARKERS[0])

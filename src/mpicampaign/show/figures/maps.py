@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
+from mpicampaign.show.charts.model import CoreMap, NodeBox, NodeMap
 from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, Point, outline, widest
 from mpicampaign.show.figures.text_width import width_of
-
-if TYPE_CHECKING:
-    from mpicampaign.show.charts.model import CoreMap, NodeBox, NodeMap
 
 T = TypeVar("T")
 _LARGEST_BOX = 0.5

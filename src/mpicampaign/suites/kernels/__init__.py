@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
+from mpicampaign.base.records import Series
 from mpicampaign.base.registry import Registry
 from mpicampaign.suites.kernels.frame import Kernel, KernelFrame
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.base.records import Series
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
@@ -16,9 +16,6 @@ from mpicampaign.base.units import format_size
 from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row, grouped
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import ColumnMetric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _NAME = "b_eff"
 _LENGTHS = 21

@@ -7,16 +7,13 @@ ranks there is none.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import COUNT, TIME
+from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row
 from mpicampaign.suites.kernels.sweep import sweep_layout
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import ColumnMetric
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Series
 
 _SWEEP = sweep_layout("start")
 _STARTS = {"common": {"from": "common start to last end"}, "barrier": {"after": "barrier, slowest rank"}}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mpicampaign.base.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
 from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row
 from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.suites.suite import ColumnMetric
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
 # What a record keeps of each pair, for the maps; of more pairs nothing, so that records stay small.

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from mpicampaign.base.errors import did_you_mean
+from mpicampaign.base.records import Series
 from mpicampaign.base.text import counted
 from mpicampaign.suites.reading import (
     OutputError,
@@ -25,12 +27,7 @@ from mpicampaign.suites.reading import (
     scientific,
     shown,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.suites.suite import ColumnMetric, Sends
+from mpicampaign.suites.suite import ColumnMetric, Sends
 
 Row = dict[str, str | int | float]
 Columns = dict[str, list[float | None]]

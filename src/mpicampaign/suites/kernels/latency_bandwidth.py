@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import Series
 from mpicampaign.suites.hpcc import RINGS
 from mpicampaign.suites.kernels.frame import Kernel, KernelFrame, Layout, Row
 from mpicampaign.suites.reading import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LATENCY_SIZE = 8
 _BANDWIDTH_SIZE = 2_000_000

@@ -7,16 +7,13 @@ docs/measurement.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
 from mpicampaign.suites.hpcc import STREAM
 from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout
 from mpicampaign.suites.reading import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OPERATIONS = ("copy", "scale", "add", "triad")
 _TIMES_CACHES = 4  # below it, an array is named: caches may hold part of it

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
-from mpicampaign.suites.kernels.frame import Kernel
-from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
-
-if TYPE_CHECKING:
-    from mpicampaign.suites.kernels.frame import Row
-    from mpicampaign.suites.kernels.sweep import OfSize
+from mpicampaign.suites.kernels.frame import Kernel, Row
+from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, OfSize, sweep_layout
 
 
 def _seconds(levels: list[Row]) -> OfSize:
