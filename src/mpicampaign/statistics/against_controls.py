@@ -12,18 +12,15 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.distributions import Array
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Places = npt.NDArray[np.int64]
-
+Places = npt.NDArray[np.int64]
 _STEPS = 30  # of the search for a lower bound
 _FEWEST = 4  # rounds of whose order anything is known
 _ORDERS = 999

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-
+Array = npt.NDArray[np.float64]
 _SMALL = 1e-300
 _STEPS = 300
 

@@ -12,15 +12,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mpicampaign.base.expectation import AlarmRule
 from mpicampaign.statistics.change_points import TOO_SHORT
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 SINGLE, RETESTED = AlarmRule(1, 1), AlarmRule(3, 3)
 POWER = 0.9  # with which the smallest change is seen

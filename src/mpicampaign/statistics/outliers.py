@@ -25,17 +25,12 @@ import math
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpicampaign.statistics.distributions import Array
 from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.modes import split
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 FEWEST = 4  # repeats
 FEWEST_WITHOUT_SIZES = 5

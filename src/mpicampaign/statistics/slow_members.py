@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap, Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from statistics import NormalDist, fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,13 +31,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.waves import ROUNDS
 from mpicampaign.statistics.against_controls import Drawn, Round, SuspectEvidence
 from mpicampaign.statistics.comparisons import LEVEL, holm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
+from mpicampaign.statistics.distributions import Array
 
 TOLERANCE = 0.02
 SCREEN = 2  # rounds of all
@@ -106,9 +101,8 @@ class Search(NamedTuple):
         )
 
 
-if TYPE_CHECKING:
-    # A stage: who is in which round, of open suspects, from a number on, so that each has so many rounds.
-    Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
+# A stage: who is in which round, of open suspects, from a number on, so that each has so many rounds.
+Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
 
 
 def search(

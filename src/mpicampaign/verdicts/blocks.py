@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL
+from mpicampaign.statistics.distributions import Array
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, PairVerdict, Verdict, first_or_bets
 from mpicampaign.verdicts.looks import REFERENCE, among_all, differences, lead
 from mpicampaign.verdicts.rank_tests import probability_at_any_time, signed_ranks
 from mpicampaign.verdicts.smallest import probabilities
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 
 def compare_blocks(costs: Array, *, with_reference: bool, looks: Sequence[int] = ()) -> Verdict:

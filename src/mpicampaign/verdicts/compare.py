@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mpicampaign.base.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import (
@@ -33,6 +34,7 @@ from mpicampaign.statistics.comparisons import (
     share_of_level,
     share_of_pairs,
 )
+from mpicampaign.statistics.distributions import Array
 from mpicampaign.verdicts.rank_tests import (
     aligned_ranks,
     plain_ranks,
@@ -42,12 +44,7 @@ from mpicampaign.verdicts.rank_tests import (
 )
 from mpicampaign.verdicts.rows import EVEN, Row, TimedRun, firsts, have_one_order, is_even, rows_of, width
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
-    Pairs = Mapping[tuple[int, int], "PairVerdict"]
-
+Pairs = Mapping[tuple[int, int], "PairVerdict"]
 TIE = 0.01  # a smaller lead is none
 ALL_SETS = 8
 _HOUR = 3600.0

@@ -20,20 +20,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.planned_looks import Stage
 from mpicampaign.statistics.comparisons import LEVEL, MOST, holm
+from mpicampaign.statistics.distributions import Array
 from mpicampaign.verdicts.compare import TIE, closed
 from mpicampaign.verdicts.rank_tests import aligned_ranks, signed_ranks
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 OF_LOOK = LEVEL / len(LOOKS)
 REFERENCE = 0

@@ -14,17 +14,11 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from statistics import fmean, median, variance
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.distributions import chi_squared_tail, t_two_sided
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
+from mpicampaign.statistics.distributions import Array, chi_squared_tail, t_two_sided
 
 # Differences of two, and values of both, of which the exact distribution is computed
 _EXACT, _EXACT_SUM = 100, 40

@@ -12,21 +12,14 @@ import math
 from collections.abc import Iterable
 from functools import cache
 from statistics import NormalDist, fmean, median
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from mpicampaign.base.expectation import FEW_CANDIDATES, FEWEST_REPEATS, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, MOST, share_of_level, share_of_pairs
-from mpicampaign.statistics.distributions import rank_sum_ways, t_quantile
+from mpicampaign.statistics.distributions import Array, rank_sum_ways, t_quantile
 from mpicampaign.verdicts.compare import OfRows, Verdict
 from mpicampaign.verdicts.looks import differences
 from mpicampaign.verdicts.rows import is_even
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 _FOUND = NormalDist().inv_cdf(0.8)
 _RANKS = 1.1

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from mpicampaign.compare.candidates import (
 )
 from mpicampaign.compare.metrics import Metric, times_at_sizes
 from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.distributions import Array
 from mpicampaign.verdicts.blocks import Ratio, ratio
 from mpicampaign.verdicts.looks import (
     LAST_LOOK,
@@ -52,11 +53,6 @@ from mpicampaign.verdicts.looks import (
     look_by_look,
 )
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.float64]
 
 # What became of a cell, in the words that the reader gets; `WITHIN` and `NOT_SHOWN` of the best setting.
 WON, BEST, WITHIN = "won", "none leads", "within the tolerance"
