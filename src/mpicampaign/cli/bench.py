@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import same_text, write_whole
 from mpicampaign.cli.options import add_names, add_verbose
 from mpicampaign.cli.output import print_lines, say
 
@@ -175,7 +176,6 @@ def _problem_size(suite: Suite) -> dict[str, Any]:
 
 def _campaign_file(bench: Bench) -> Path:
     """Write the campaign file, unless it is there already; it never takes the place of another one."""
-    from mpicampaign.base.files import same_text, write_whole
     from mpicampaign.base.places import results_folder, schema_line, work_beside
     from mpicampaign.site.bench_file import bench_text
 
@@ -229,7 +229,6 @@ def _libraries(site: Site) -> list[SiteLibrary]:
 
 def _planned(bench: Bench, site: Site) -> Plan:
     """The plan of the campaign file, from a trial copy; errors do not name the copy."""
-    from mpicampaign.base.files import write_whole
     from mpicampaign.jobs.prepare import prepare
     from mpicampaign.site.bench_file import bench_text
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.plan_file import no_results
-from mpicampaign.base.records import Record
+from mpicampaign.base.records import MERGED_FROM, RECORDS, Record, record_line
 from mpicampaign.cli.campaign_argument import add_campaign, add_results, check_results
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.output import print_lines, say
@@ -31,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.base.records import MERGED_FROM, RECORDS
     from mpicampaign.bundle.write import write_bundle
     from mpicampaign.collect.campaign import collect_all, holds_results, plan_of
     from mpicampaign.collect.undescribed import undescribed_lines
@@ -78,8 +77,6 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
 
 def _records_anew(path: Path, records: Iterable[Record]) -> bytes:
     """The file of records as read from the runs now: that in the folder may hold what a cache held."""
-    from mpicampaign.base.records import record_line
-
     try:
         with path.open("rb") as file:
             header = file.readline()

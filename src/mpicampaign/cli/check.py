@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.text import counted
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.limits import check_limits
@@ -27,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.base.text import counted
     from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan_text import allocation_text, sources_text
 

@@ -10,6 +10,7 @@ from mpicampaign.base.records import SETTINGS_FILES
 from mpicampaign.cli.campaign_argument import CAMPAIGN, is_campaign_file, results_named
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 EXAMPLES = (
@@ -79,7 +80,6 @@ def _beside_public(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
     from mpicampaign.questions.public_systems.find import values_of
     from mpicampaign.questions.public_systems.say import public_data, public_document
-    from mpicampaign.show.view import DEFAULT
 
     if options.after is not None:
         raise UserError(Problem("not allowed with --with", key="B", value=options.after))

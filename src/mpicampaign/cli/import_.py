@@ -9,6 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import write_whole
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
 from mpicampaign.cli.output import counts, print_lines
@@ -37,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _drafted(folders: list[Path], quoted: bool) -> Path:
     """A new map for the outputs in the folders."""
-    from mpicampaign.base.files import write_whole
     from mpicampaign.base.places import results_folder, work_beside
     from mpicampaign.imports.draft import draft_map, usable_name
     from mpicampaign.imports.ledger import is_imported_from

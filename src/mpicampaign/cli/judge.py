@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import write_output, write_whole
 from mpicampaign.cli import exit_status
 from mpicampaign.cli.campaign_argument import add_campaign, add_results, results_of
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
@@ -84,7 +85,6 @@ def _rate(text: str) -> float:
 
 
 def _propose(options: argparse.Namespace) -> int:
-    from mpicampaign.base.files import write_output
     from mpicampaign.history.limits import proposals
     from mpicampaign.questions.limits.say_history import expect_text, reframe_text, refused_lines
 
@@ -103,7 +103,6 @@ def _propose(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
-    from mpicampaign.base.files import write_output
     from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.cli.tables import check_target
@@ -171,7 +170,6 @@ def _before(folder: Path, campaign: Campaign) -> Comparison | None:
 
 def write_judgement(folder: Path, name: str, judgements: Sequence[Judged]) -> dict[str, str]:
     """Write the outcomes into the campaign's folder, a file of each format; their texts by format."""
-    from mpicampaign.base.files import write_whole
     from mpicampaign.questions.limits.say import contract_document, contract_json, contract_junit
     from mpicampaign.show.writers.markdown import markdown
 

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.selection import ALL_RUNS, RunSelection, spans, split_names
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ def prepared_of(options: argparse.Namespace, wanted: Sequence[NodeAgain] = ()) -
 
     ``wanted``: nodes that it measures again.
     """
-    from mpicampaign.base.errors import UserError
     from mpicampaign.cli.limits import limit_problems_beside
     from mpicampaign.run.conditions import prepare_with_results
 
@@ -100,7 +100,6 @@ def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, NewRunsR
     UserError
         where the names are no two that can be compared, or other options select runs, too.
     """
-    from mpicampaign.base.errors import Problem, UserError
     from mpicampaign.run.conditions import prepare_with_results
     from mpicampaign.run.new_runs import OPTION, request_of
 

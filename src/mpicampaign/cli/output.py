@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import Record
+from mpicampaign.base.records import IN_PART, Record
 from mpicampaign.base.text import counted, visible_lines
 
 if TYPE_CHECKING:
@@ -75,8 +75,6 @@ def unread_lines(records: Iterable[Record]) -> list[str]:
 
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
-    from mpicampaign.base.records import IN_PART
-
     counts = Counter(
         "not read" if record.unread else record.end + " in part" * (IN_PART in record.metadata)
         for record in records

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.records import RECORDS, plain_fields, read_records
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import add_json, add_only, add_selection, prepared_with_only
@@ -56,7 +57,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _sights(prepared: Prepared) -> list[str]:
     """What the repeats will see, where the last report knows the spread."""
-    from mpicampaign.base.records import RECORDS, read_records
 
     planned: dict[str, int] = {}
     for entry in prepared.plan.cases:
@@ -129,8 +129,6 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 
 def _case_data(planned: PlannedCase) -> dict[str, Any]:
-    from mpicampaign.base.records import plain_fields
-
     return {
         **plain_fields(planned.case),
         "repeats": planned.repeats,

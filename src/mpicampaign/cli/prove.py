@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.records import CONTRADICTED
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.exit_status import DONE, FAILED, UNDECIDED
 from mpicampaign.cli.options import add_json
@@ -81,7 +82,6 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 def _proved(options: argparse.Namespace, out: int) -> tuple[int, Shown]:
     """The exit status, and what there is to say. ``out``: where the command's standard output goes."""
-    from mpicampaign.base.records import CONTRADICTED
     from mpicampaign.evidence.proof import PROVED, command_of
     from mpicampaign.questions.proof.say import shown
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.records import RECORDS, read_records
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.limits import check_limits
@@ -123,8 +124,6 @@ def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
 
 def _status(prepared: Prepared) -> int:
     """Failed where no selected run gave a value, which is said; values of disturbed runs are shown, too."""
-    from mpicampaign.base.records import RECORDS, read_records
-
     _, records = read_records(prepared.folder / RECORDS)  # that the report has just written
     if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
         return DONE

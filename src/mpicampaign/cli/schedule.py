@@ -6,6 +6,7 @@ import argparse
 import os
 from dataclasses import replace
 
+from mpicampaign.base.files import write_whole
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.options import prepared_of
@@ -28,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.base.files import write_whole
     from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.schedule import crontab
     from mpicampaign.schedule.script import script_path, script_text

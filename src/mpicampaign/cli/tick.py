@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.interrupts import signalled
+from mpicampaign.base.records import RECORDS, read_records
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED, INTERRUPTED
 from mpicampaign.cli.options import prepared_of
@@ -57,7 +58,6 @@ def _make_runs(options: argparse.Namespace, once: bool) -> int:
 
 def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
     """Add this tick to the history, keep the changes that it found, write its page, and send a notice."""
-    from mpicampaign.base.records import RECORDS, read_records
     from mpicampaign.history.overview import overview
     from mpicampaign.report.history import write_history_page
     from mpicampaign.report.write import HISTORY

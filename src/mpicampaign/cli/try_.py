@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.text import pad
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.output import print_lines
@@ -95,7 +96,6 @@ def _matching(
     lines: Lines, reading: Mapping[str, Any], counting: Mapping[str, Sequence[Match]]
 ) -> Iterator[str]:
     """Each line that a pattern matches, with its number, the metric and the value as tables show it."""
-    from mpicampaign.base.text import pad
     from mpicampaign.base.yaml_lines import printable
     from mpicampaign.suites.own import searched_in
 
