@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -360,18 +360,18 @@ def write_records(path: Path, header: Header, records: Iterable[Record]) -> None
         file.writelines(b"%b\n" % line for line in chain([first], map(record_line, records)))
 
 
-def read_records(path: Path, without: Collection[bytes] = ()) -> tuple[Header, list[Record]]:
-    """The header and the records of a file, ``without`` those of some lines.
+def read_records(path: Path) -> tuple[Header, list[Record]]:
+    """The header and the records of a file.
 
     Raises
     ------
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    return records_from(path.read_bytes(), str(path), without)
+    return records_from(path.read_bytes(), str(path))
 
 
-def records_from(content: bytes, path: str, without: Collection[bytes] = ()) -> tuple[Header, list[Record]]:
+def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
     """The header and the records of a file's content; ``path`` is for messages.
 
     Raises
@@ -383,8 +383,6 @@ def records_from(content: bytes, path: str, without: Collection[bytes] = ()) -> 
     header = _header(path, first)
     records = []
     for number, line in enumerate(lines, start=2):
-        if line in without:
-            continue
         try:
             records.append(record_from(line))
         except ValueError as error:

@@ -16,7 +16,7 @@ from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
 from mpicampaign.show.runs import ranked_state
 from mpicampaign.show.sentences import over_sizes
-from mpicampaign.show.view import DEFAULT, View, probability
+from mpicampaign.show.view import DEFAULT, probability
 from mpicampaign.statistics.comparisons import FEWEST
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ class Past(NamedTuple):
 NO_PAST = Past()
 
 
-def two_sides_document(
-    sides: TwoSides, known: Mapping[int, str], view: View = DEFAULT, past: Past = NO_PAST
-) -> list[Node]:
+def two_sides_document(sides: TwoSides, known: Mapping[int, str], past: Past = NO_PAST) -> list[Node]:
     """What differs, then each metric of each case, then what was defined and recorded, what one side lacks.
 
     ``known``: what the history says of a metric, by its number in ``sides.both``.
@@ -66,7 +64,7 @@ def two_sides_document(
         nodes.append(Paragraph(f"'{command}' looks for changes in all runs that count."))
     if sides.both:
         legend = _legend(sides)
-        nodes += [_grid(sides, known, names, view), *([Paragraph(legend, "legend")] if legend else [])]
+        nodes += [_grid(sides, known, names), *([Paragraph(legend, "legend")] if legend else [])]
     if sides.unlike:
         lines = (f"{_name(row)}, {metric.name}: no message size is of both" for row, metric in sides.unlike)
         nodes += [Heading("Not compared"), Items(tuple(lines))]
@@ -130,14 +128,12 @@ def _cases(definitions: Sequence[EarlierRuns]) -> str:
     return "; ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
 
 
-def _grid(sides: TwoSides, known: Mapping[int, str], names: tuple[str, str], view: View) -> Grid:
+def _grid(sides: TwoSides, known: Mapping[int, str], names: tuple[str, str]) -> Grid:
     """A line for each case, and below it one for each metric."""
     heads = _told_apart(names)
     numbered = [(one, known.get(number, "")) for number, one in enumerate(sides.both)]
     of_cases = grouped(numbered, lambda pair: _name(pair[0].row)).items()
-    lines = (
-        line for case, of in of_cases for line in ((case,), *(_line(one, said, view) for one, said in of))
-    )
+    lines = (line for case, of in of_cases for line in ((case,), *(_line(one, said) for one, said in of)))
     return Grid("", 1, ("case, metric", *heads, "ratio", "judged"), tuple(lines), remarks=1)
 
 
@@ -218,17 +214,17 @@ def _name(row: Row) -> str:
     return visible(f"{case}" if label == case.benchmark else f"{case}: {label}")
 
 
-def _line(one: Both, known: str, view: View) -> tuple[str, ...]:
+def _line(one: Both, known: str) -> tuple[str, ...]:
     ratio = "" if one.ratio is None else RATIO.number(one.ratio)
-    name = f"  {one.metric.name}{_MARK * bool(one.sizes)} ({view.unit_of(one.metric.dimension)})"
-    return name, _values(one.before, view), _values(one.after, view), ratio, known or _judged(one)
+    name = f"  {one.metric.name}{_MARK * bool(one.sizes)} ({DEFAULT.unit_of(one.metric.dimension)})"
+    return name, _values(one.before), _values(one.after), ratio, known or _judged(one)
 
 
-def _values(cell: Cell, view: View) -> str:
+def _values(cell: Cell) -> str:
     """``0.170 [0.168, 0.175]``: the median with the range."""
     dimension = cell.metric.dimension
-    low, high = (view.number(end(cell.values), dimension) for end in (min, max))
-    median = view.number(cell.summary.median, dimension) if cell.summary else ""
+    low, high = (DEFAULT.number(end(cell.values), dimension) for end in (min, max))
+    median = DEFAULT.number(cell.summary.median, dimension) if cell.summary else ""
     return f"{median} [{low}, {high}]" if cell.n > 1 else median
 
 
