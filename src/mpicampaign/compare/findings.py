@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mpicampaign.base.dimension import Dimension
 from mpicampaign.base.records import (
     CONTRADICTED,
     DECLARED,
@@ -18,11 +19,8 @@ from mpicampaign.base.records import (
     UNVERIFIED,
     Record,
 )
-
-if TYPE_CHECKING:
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.statistics.modes import Band, Membership
-    from mpicampaign.statistics.outliers import Outlier
+from mpicampaign.statistics.modes import Band, Membership
+from mpicampaign.statistics.outliers import Outlier
 
 # Kinds of findings beside the statuses and verdicts of records.
 NOT_PRINTED = "not_printed"

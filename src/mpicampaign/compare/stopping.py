@@ -12,13 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.expectation import REPEAT_STAGES
+from mpicampaign.base.records import Record
 from mpicampaign.statistics.medians import Interval, median, order_statistic_interval
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Record
 
 ENOUGH = 0.05  # of the median, on either side
 _FIRST, _LATER = 0.95, 0.975

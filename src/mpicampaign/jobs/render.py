@@ -30,6 +30,7 @@ from mpicampaign.jobs.launchers import (
     rank_variables,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import facts, places, steering, version_option
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
@@ -38,7 +39,6 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-    from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = (

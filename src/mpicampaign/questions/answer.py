@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.questions.blocks.find import InBlocks
-    from mpicampaign.questions.ranking.find import Ranking
-    from mpicampaign.questions.scaling.find import Scaling
-    from mpicampaign.show.cells import MetricCell
-
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Table
+from mpicampaign.questions.blocks.find import InBlocks
+from mpicampaign.questions.ranking.find import Ranking
+from mpicampaign.questions.scaling.find import Scaling
+from mpicampaign.show.cells import MetricCell
 
 # Whether a difference is real.
 SHOWN = "difference shown"

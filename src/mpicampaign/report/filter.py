@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
 from mpicampaign.base.text import visible
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.blocks.find import InBlocks, is_of
 from mpicampaign.show.view import Filter
-
-if TYPE_CHECKING:
-    from mpicampaign.compare.tables import Comparison, Table
 
 
 def select(comparison: Comparison, wanted: Filter) -> Comparison:

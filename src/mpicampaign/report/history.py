@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.base.files import write_whole
+from mpicampaign.history.overview import Overview
 from mpicampaign.questions.history.draw import charts_over_time
 from mpicampaign.questions.history.say import change_nodes, curve_grid, series_grid, ticks_text
 from mpicampaign.report.write import chart_section
 from mpicampaign.show.document import Drawing, Heading, PageNode, Paragraph, Section, Span, titled
 from mpicampaign.show.interactive import curve_chart, places
 from mpicampaign.show.writers.html import TEMPLATES, element, framed, html, program
-
-if TYPE_CHECKING:
-    from mpicampaign.history.overview import Overview
 
 
 def write_history_page(path: Path, history: Overview, title: str = "") -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -19,10 +18,8 @@ from mpicampaign.show.charts.curves import ELAPSED, WIRE
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Fold, Grid, PageNode, Span
 from mpicampaign.show.runs import marks_of
+from mpicampaign.show.source import ReportSource
 from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
-
-if TYPE_CHECKING:
-    from mpicampaign.show.source import ReportSource
 
 _PICTURED = 8  # candidates that are not folded
 _SHADES = (1.1, 1.5, 3.0, 10.0)  # ratios to the best of a column up to which a shade goes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED, Record, defined_name
@@ -38,13 +38,10 @@ from mpicampaign.show.cells import TERMS, explained_terms
 from mpicampaign.show.document import Fold, Heading, Items, PageNode, Paragraph, Section, Span, Text
 from mpicampaign.show.runs import explained
 from mpicampaign.show.sentences import first_few
+from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.show.writers.terminal import WIDTH, wrap
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
-
-if TYPE_CHECKING:
-    from mpicampaign.show.source import ReportSource
-
 
 LINES = 12  # of a campaign in a terminal
 

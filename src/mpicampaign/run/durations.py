@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.records import Case
 from mpicampaign.base.run_files import part_of, result_in, text_of
 from mpicampaign.base.units import format_duration, format_roughly
-
-if TYPE_CHECKING:
-    from mpicampaign.jobs.run import Run
+from mpicampaign.jobs.run import Run
 
 REPEATS = 5  # of a case that are read
 _KEYS = ("started", "ended")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH, RATIO, TIME
 from mpicampaign.base.records import (
@@ -20,9 +19,7 @@ from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
 from mpicampaign.show.view import DEFAULT, View, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
-
-if TYPE_CHECKING:
-    from mpicampaign.statistics.outliers import Outlier
+from mpicampaign.statistics.outliers import Outlier
 
 KIND_NAMES = {
     NOT_AVAILABLE: "n/a",

@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Series
+from mpicampaign.base.records import Series
 
 MICROSECOND = 1e-6
 MEGABYTE = 1e6

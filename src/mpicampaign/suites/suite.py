@@ -11,12 +11,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from mpicampaign.base.dimension import Dimension
-    from mpicampaign.base.records import Series
-    from mpicampaign.suites.reading import ParsedOutput
+from mpicampaign.base.dimension import Dimension
+from mpicampaign.base.records import Series
+from mpicampaign.suites.reading import ParsedOutput
 
 
 class Banner(NamedTuple):

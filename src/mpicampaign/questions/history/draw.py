@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT, Unit
 from mpicampaign.history.curves import Curve, dimension_of
+from mpicampaign.history.overview import Overview
 from mpicampaign.questions.history import say as texts
 from mpicampaign.show.charts.looks import looks
 from mpicampaign.show.charts.model import Axis, ChartCurve
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.interactive import InteractiveChart, InteractiveLine
-
-if TYPE_CHECKING:
-    from mpicampaign.history.overview import Overview
 
 _ROOM = 0.05  # above and below the values, of their range
 _LOOK = looks([""])[""]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import counted, visible
 from mpicampaign.history.changes import Event, Share
 from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey, dimension_of
+from mpicampaign.history.overview import Overview, SeriesEntry
 from mpicampaign.show.document import Box, Grid, Heading, Items, Kind, Node, Paragraph, Span, Value
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.change_points import (
@@ -21,9 +21,6 @@ from mpicampaign.statistics.change_points import (
     TOO_SHORT,
 )
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from mpicampaign.history.overview import Overview, SeriesEntry
 
 _WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over verbs", "ofi": "over libfabric"}
 WHY_NOT = {

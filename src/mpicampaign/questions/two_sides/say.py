@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, visible
-from mpicampaign.collect.undescribed import NO_CASE
+from mpicampaign.collect.undescribed import NO_CASE, EarlierRuns
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.questions.ranking.say import sight_text
+from mpicampaign.questions.two_sides.find import Both, TwoSides
 from mpicampaign.show.document import Grid, Heading, Items, Kind, Node, Paragraph, Value
 from mpicampaign.show.runs import ranked_state
 from mpicampaign.show.sentences import over_sizes
 from mpicampaign.show.view import DEFAULT, probability
 from mpicampaign.statistics.comparisons import FEWEST
-
-if TYPE_CHECKING:
-    from mpicampaign.collect.undescribed import EarlierRuns
-    from mpicampaign.questions.two_sides.find import Both, TwoSides
 
 _APART, _OVERLAP, _FEW = "apart", "overlap", "too few to tell"
 _SAME_FILE = "another program or library, or another machine"
