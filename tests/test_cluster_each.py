@@ -81,17 +81,21 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     assert "--only" in site.call("run", "--only", "n9").stderr
 
 
+# SIGNAL COMMAND...: sends the signal to the command and its children while they wait for busy nodes.
+KILLED_WHILE_WAITING = """
+setsid "${@:2}" 2>call.log &
+until grep -q "busy: judged when" call.log || ! kill -0 $!; do sleep 0.05; done
+kill -$1 -- -$!; wait $!; status=$?; cat call.log >&2; exit $status
+"""
+
+
 @pytest.mark.full
 def test_nodes_that_others_use_are_judged_once_they_are_free(tmp_path: Path) -> None:
     """Killed while it waits, a call goes on by the same command; no run is made for nothing."""
     with MiniCluster(tmp_path / "cluster", [NodeGroup("blue", nodes=8)], [PROJECT]) as cluster:
         site = Site(cluster)
-        write(
-            site,
-            body=BODY.replace("!= n3 ]", '!= n3 ] && [ "$node" != n7 ]'),
-            hosts="n[1-8]",
-            time_when_busy="1 s",
-        )
+        body = BODY.replace("!= n3 ]", '!= n3 ] && [ "$node" != n7 ]')
+        write(site, body=body, hosts="n[1-8]", time_when_busy="1 s")
         held = ["sbatch", "--parsable", "--nodelist=n[5-8]", "--nodes=4", "--exclusive", "--wrap=sleep 600"]
         number = cluster.call(held).stdout.strip()
         cluster.wait_for(lambda: cluster.queue().get(number) == "RUNNING", 30, "n5 to n8 are in use")
@@ -104,8 +108,22 @@ def test_nodes_that_others_use_are_judged_once_they_are_free(tmp_path: Path) -> 
             assert re.search(busy, text), text
         assert "any node of those judged is wrongly named" in first.stdout
         before = {(run.case, run.repeat, run.identity, run.started) for run in site.records() if run.started}
-        cluster.call(["scancel", number])
-        done = site.run()
+        write(site, body=body, hosts="n[1-8]", time_when_busy="10 min")
+        queue = cluster.queue()
+        for signum in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
+            killed = site.run(before=("bash", "-c", KILLED_WHILE_WAITING, "bash", str(int(signum))))
+            print(killed.stdout + killed.stderr)
+            assert killed.returncode == 128 + signum
+            assert cluster.queue() == queue
+            assert re.search(busy, site.call("status").stdout)
+
+        def free(stopping: Event) -> None:
+            wait_for(lambda: "busy: judged when" in (site.folder / "call.log").read_text(), stopping)
+            cluster.call(["scancel", number])
+
+        (site.folder / "call.log").write_text("")
+        with meanwhile(free):
+            done = site.run(before=("bash", "-c", 'exec "$@" 2> >(tee call.log >&2)', "bash"))
         print(done.stdout + done.stderr)
         assert succeeded(done)
         assert re.search(r"2 of 8 nodes are slow: (?:n3\b[\s\S]*\bn7|n7\b[\s\S]*\bn3)\b", done.stdout)
@@ -115,6 +133,7 @@ def test_nodes_that_others_use_are_judged_once_they_are_free(tmp_path: Path) -> 
         # as if it had been there from the start
         assert {run.repeat for run in records if "n7" in run.hosts} >= {1, 2}
         assert {run.status for run in records} == {OK}
+        assert set(site.submissions().values()) == {1}
 
 
 @pytest.mark.full
