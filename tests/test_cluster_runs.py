@@ -171,11 +171,13 @@ def test_a_requeued_job_stays_one_job(site: Site) -> None:
 @pytest.mark.full
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     """Cancelled once its program runs: a job whose script has not written anything leaves no evidence."""
-    site.write(body='touch "$0.started"; sleep 60', repeats=1)
+    site.write(body='echo begun; touch "$0.started"; sleep 60', repeats=1)
     thread = in_the_background(site)
     wait_until((site.folder / "program.started").exists)
     status = site.call("status")
     assert "1 running" in status.stdout and "trivial r01" in status.stdout, status.stdout + status.stderr
+    [(node, folder)] = re.findall(r"running job \d+: RUNNING; its files are in (n\d):(/tmp/\S+)$", status.stdout, re.M)
+    assert site.cluster.call_on(node, ["cat", f"{folder}/output.txt"]).stdout == "begun\n"
     cancelled = site.call("cancel")
     assert cancelled.returncode == 0, cancelled.stderr
     assert "1 job cancelled" in cancelled.stdout

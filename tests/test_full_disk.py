@@ -12,6 +12,7 @@ from build_campaigns import write_trivial
 from conftest import ProjectCopy, completed
 
 from mpicampaign.base.files import write_output
+from mpicampaign.collect.runs import evidence_in
 
 FULL = "No space left on device"
 # A small file system, filled when the campaign has run; then each command, its errors and its exit status.
@@ -99,6 +100,23 @@ def test_runs_on_a_full_disk_wait_and_none_fails(project: ProjectCopy) -> None:
     assert f"results can't be written: {folder}: No space left on device, 0." in done.stdout
     assert "results can be written again" in done.stdout
     assert "FAILED" not in done.stdout and "Traceback" not in done.stdout
+
+
+SMALL = """
+mkdir tmp && mount -t tmpfs -o size=100k small tmp || exit 77
+TMPDIR=$PWD/tmp {python} -m mpicampaign.cli run --campaign trivial.yaml 2>&1
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_fills_the_nodes_disk_is_made_in_its_own_folder(project: ProjectCopy) -> None:
+    write_trivial(project, body="yes '# padding' | head -n 20000")
+    done = on_small_disk(project, SMALL)
+    assert done.returncode == 0, done.stdout
+    said = f"could not write to {project.folder}/tmp on {os.uname().nodename}, trying again"
+    assert done.stdout.count(said) == done.stdout.count("could not write") > 0
+    folders = [evidence_in(path).job["folder"] for path in project.folder.glob("results/**/result.txt")]
+    assert all(folder.startswith(f"{project.folder}/results/trivial/runs/") for folder in folders)
 
 
 READ_ONLY = """

@@ -22,7 +22,7 @@ from mpicampaign import mpis
 from mpicampaign.base.run_files import attempt_name, part_of
 from mpicampaign.base.this_machine import measuring_lock
 from mpicampaign.campaign.model import Placement, System
-from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
+from mpicampaign.collect.runs import evidence_in, exit_status, unwritten
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import build_script_text, script_text
@@ -442,7 +442,7 @@ def test_a_full_disk_is_a_failure_never_a_result(variables: str, tmp_path: Path)
     assert "/result.txt" not in done.stdout
     assert "\njob exit_status=74\nend of evidence\n\n==> stderr.txt, " in done.stdout
     assert "\n==> output.txt, 4096 bytes <==\n" in done.stdout
-    assert "job reason=results could not be written: is the disk full" in done.stdout
+    assert f"job reason=could not write to {script.folder} on {os.uname().nodename}: is the" in done.stdout
     assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
 
 
@@ -460,9 +460,9 @@ def test_a_benchmark_that_ends_with_such_a_status_has_failed_itself(tmp_path: Pa
     assert execute(script) == 73
     [attempt] = script.folder.glob("attempt-*")
     number = attempt_name(attempt).partition("-")[2]
-    assert not could_not_write(script.folder, number, 73)
-    assert could_not_write(script.folder, "another", 73)
-    assert not could_not_write(script.folder, "another", 65)
+    assert not unwritten(script.folder, number, 73)
+    assert unwritten(script.folder, "another", 73)
+    assert not unwritten(script.folder, "another", 65)
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(200, marks=pytest.mark.soak)])

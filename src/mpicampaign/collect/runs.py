@@ -331,7 +331,8 @@ def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping
     evidence = files.evidence
     record = _with_evidence(record, evidence, files)
     if not evidence.complete:
-        return replace(record, reason="started, but has not ended: running now, or killed")
+        began = f"started, but has not ended: running now, or killed{where_it_works(evidence)}"
+        return replace(record, reason=began)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
@@ -369,6 +370,17 @@ def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Reco
         metadata=_metadata(evidence),
         nodes=node_facts(evidence),
     )
+
+
+def where_it_works(evidence: Evidence) -> str:
+    """``; its files are in n3:/tmp/mpicampaign-…``, until a run's script ends; empty where it does not say."""
+    host, folder = evidence.job.get("host", ""), evidence.job.get("folder", "")
+    return f"; its files are in {host}:{folder}" if folder and not evidence.complete else ""
+
+
+def where_job_works(folder: Path, job_id: str) -> str:
+    """The same of a job's latest attempt of a run."""
+    return "".join(where_it_works(evidence_in(attempt)) for attempt in _attempts_in(folder, job_id)[-1:])
 
 
 def evidence_in(place: Path) -> Evidence:
@@ -409,13 +421,14 @@ def ended_by_itself(folder: Path, job_id: str = "") -> bool:
     return _exit_status(job) not in (None, *_UNWRITTEN) and not interrupted
 
 
-def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
-    """Whether a job's script ended since results could not be written; ``status``: its exit status.
+def unwritten(folder: Path, job_id: str, status: int | None) -> str:
+    """``could not write to /tmp on n3``, where a job's script ended for that; ``status``: its exit status.
 
     A benchmark may end with such a status, too: then its attempt says so.
     """
     reason = _latest_attempt(folder, job_id).get("reason", "")
-    return status in _UNWRITTEN and not reason.startswith("the benchmark ended")
+    where = reason.partition(":")[0] or f"could not write to {folder}"
+    return where if status in _UNWRITTEN and not reason.startswith("the benchmark ended") else ""
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

@@ -11,10 +11,10 @@ from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.run_files import attempt_name, attempts_of, result_in
 from mpicampaign.collect.runs import (
-    could_not_write,
     ended_by_itself,
     error_before_output,
     exit_status,
+    unwritten,
 )
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
 from mpicampaign.jobs.run import Run
@@ -356,8 +356,9 @@ class ClusterJobs:
         state, description = (last.state, last.description) if last else self._vanished(job)
         status = exit_status(job.run.folder, job.id)
         outage = self._faults.unwritable.times > job.outages
-        if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
-            state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
+        problem = self._unwritten(job, state, status)
+        if problem or (state == FAILED and status is None and outage):
+            state, description = UNWRITTEN, problem or f"could not write to {job.run.campaign_folder}"
         if state in (FAILED, DONE) and self._scheduler.unreached.search(
             error_before_output(job.run.folder, job.id)
         ):
@@ -402,12 +403,12 @@ class ClusterJobs:
             self._say(line)
         self._said.add(line)
 
-    def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
-        """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
+    def _unwritten(self, job: ClusterJob, state: str, status: int | None) -> str:
+        """Where a job could not write, if it failed for that; ``status``: its files', else the scheduler's."""
         if state == FAILED and not status:
             asked = self._ask(job, job.id)
             status = asked.exit_status if asked else None
-        return state in (FAILED, VANISHED) and could_not_write(job.run.folder, job.id, status)
+        return unwritten(job.run.folder, job.id, status) if state in (FAILED, VANISHED, DONE) else ""
 
     def _vanished(self, job: ClusterJob) -> tuple[str, str]:
         """State and description of a job that the scheduler does not know.

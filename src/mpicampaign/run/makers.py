@@ -12,7 +12,7 @@ from pathlib import Path
 from mpicampaign.base.files import refuse_changeable, system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.run_files import attempts_of
-from mpicampaign.collect.runs import could_not_write
+from mpicampaign.collect.runs import unwritten
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import ABSENT, Batch, rounds_of, shares_steps
 from mpicampaign.run.cluster import Cluster
@@ -152,8 +152,9 @@ class LocalRuns(RunMaker):
             if run.has_result or self._stopping.is_set():
                 return 0
             number, status = self._run(run.path, run.log, run.campaign_folder)
-            if not could_not_write(run.folder, number, status):
+            if not (problem := unwritten(run.folder, number, status)):
                 break
+            self._progress.say(f"{run.label}: {problem}{', trying again' if tries < TRIES - 1 else ''}")
         return status
 
     def _run(self, script: Path, log: Path, top: Path) -> tuple[str, int]:

@@ -14,14 +14,14 @@ from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.base.waves import BUSY, Waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_job_works
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
 from mpicampaign.schedulers import BatchScheduler, batch_scheduler
-from mpicampaign.schedulers.listings import IN_THE_QUEUE, QueuedJob
+from mpicampaign.schedulers.listings import IN_THE_QUEUE, RUNNING, QueuedJob
 from mpicampaign.schedulers.node_states import node_states
 
 NOT_SUBMITTED = "not submitted"
@@ -230,7 +230,8 @@ def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus
     if run.has_result:
         return _state_of_result(run, before)
     if queued and queued.state in IN_THE_QUEUE:
-        return RunStatus(run, queued.state, queued.id, queued.description)
+        where = where_job_works(run.folder, queued.id) if queued.state == RUNNING else ""
+        return RunStatus(run, queued.state, queued.id, queued.description + where)
     return _state_as_read(run, queued)
 
 

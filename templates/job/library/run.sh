@@ -89,7 +89,10 @@ remove_leftovers() {
 }
 case ${TMPDIR-} in /*) ;; *) TMPDIR=/tmp ;; esac
 remove_leftovers
-{ mkdir -p "$run" && work_in "$TMPDIR" /tmp "$run"; } || cannot_write
+disks=("$TMPDIR" /tmp)
+# One of them filled in an earlier attempt.
+! grep -qsF -e "could not write to $TMPDIR on " -e "could not write to /tmp on " "$run"/attempt-*.txt || disks=()
+{ mkdir -p "$run" && work_in "${disks[@]}" "$run"; } || cannot_write
 common=$attempt # what the ranks read and write
 [ -z "$shared" ] || common=$(mktemp -d "$run/mpicampaign-$job.XXXXXX") || cannot_write
 mkdir "$common/ranks" || cannot_write
@@ -160,9 +163,12 @@ write_kept() { # [STATUS]
     } | dd of="$kept" bs=64k conv=notrunc,fsync 2>/dev/null
     [ "${PIPESTATUS[*]}" = "0 0" ]
 }
+record_full() { # FOLDER
+    record "job reason=could not write to $1 on $HOSTNAME: is the disk full, a quota used up, or the file system read-only?"
+}
 # Whatever happens, the exit status is recorded, and a result appears complete or not at all.
 finish() { # STATUS
-    local status=$1 sum file full="results could not be written: is the disk full, a quota used up, or the file system read-only?"
+    local status=$1 sum file
     trap '' HUP INT QUIT USR1 USR2 ALRM TERM XCPU # for what is started here, too
     trap - EXIT
     close_output
@@ -180,14 +186,14 @@ finish() { # STATUS
     record_time ended
     if [ -n "$unwritten" ] && [ "$status" -ne 124 ] && [ "$status" -lt 128 ]; then # not stopped from outside
         status=74
-        record "job reason=$full"
+        record_full "${attempt%/*}"
     fi
     [ "$status" -ge 128 ] || wait_until_writable "$run"
     if ! write_kept "$status"; then
         [ "$status" -ge 124 ] || status=74
         : 2>/dev/null >"$kept"
         truncate -s '<4096' "$attempt"/{output,stderr}.txt
-        record "job reason=$full"
+        record_full "$run"
         write_kept "$status"
     fi
     if [ "$status" -eq 0 ] && ! has_result; then
