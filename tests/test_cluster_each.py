@@ -143,7 +143,8 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
     number = other.stdout.strip()
 
     def drain(stopping: Event) -> None:
-        wait_for(lambda: len(site.cluster.queue()) > 1, stopping)
+        waits = "job 2, 8 runs: PENDING (Resources); a job waits until all its nodes are free"
+        wait_for(lambda: waits in site.call("status").stdout, stopping)
         site.cluster.administer(["scontrol", "update", "nodename=n4", "state=drain", "reason=bad dimm"])
         wait_for(lambda: "CANCELLED" in site.cluster.queue().values(), stopping)
         site.cluster.call(["scancel", number])
@@ -152,6 +153,8 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
         done = site.run()
     print(done.stdout + done.stderr)
     assert succeeded(done)
+    assert "all: 4 nodes busy: a job waits until all its nodes are free" in done.stderr
+    assert "node-hours; a job waits until all its nodes are free" in site.call("plan").stdout
     assert "waits for nodes that it cannot have (n4 is drain" in done.stderr
     assert "1 of 3 nodes is slow: n3" in done.stdout
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_campaigns import campaign, plan
+from build_campaigns import PLACEMENTS, campaign, plan
 from build_records import write_result
 
 from mpicampaign.base.commands import CommandResult
@@ -23,7 +23,7 @@ from mpicampaign.run.cluster import FIRST_WAIT, Ended
 from mpicampaign.run.cluster_jobs import CUT_SECONDS, SETTLE_SECONDS, ClusterJobs
 from mpicampaign.run.scheduler_calls import Query
 from mpicampaign.run.submission import PATIENT_TRIES, SUBMIT_TRIES
-from mpicampaign.schedulers.listings import FAILED, HELD, LAUNCH_FAILED
+from mpicampaign.schedulers.listings import FAILED, HELD, LAUNCH_FAILED, MANY
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
@@ -46,7 +46,7 @@ class Cluster:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
-        self.site = dict.fromkeys(("config", "assoc", "qos", "sinfo"), "")  # what it says of its limits
+        self.site = dict.fromkeys(("config", "assoc", "qos", "partition"), "")  # what it says of its limits
         self.allowed = 1000  # jobs at a time
         self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
@@ -249,11 +249,15 @@ def test_how_large_arrays_are(make: Callable[..., Cluster], config: str, sizes: 
     assert [len(tasks) for tasks in cluster.submitted] == sizes
 
 
-@pytest.mark.parametrize(("association", "calls"), [("me|normal|500|\n", 19), ("", 23)])
+@pytest.mark.parametrize(("association", "calls"), [("me|normal||500|\n", 19), ("", 23)])
 def test_few_jobs_make_many_runs_each(make: Callable[..., Cluster], association: str, calls: int) -> None:
     """The site says how many, or its refusals show it; a job has time for ten runs."""
     cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
-    cluster.site |= {"assoc": association, "qos": "normal||600|\ndebug|4||\n", "sinfo": "all*|1:00:00\n"}
+    of_qos, longest = (
+        ("normal|||600|\ndebug|01:00:00|4||\n", "UNLIMITED") if association else ("", "01:00:00")
+    )
+    partition = f"PartitionName=all Default=YES QoS=N/A MaxTime={longest} MinNodes=0\n"
+    cluster.site |= {"assoc": association, "qos": of_qos, "partition": partition}
     cluster.allowed, ended = 4, 0
     while (ended := ended + len(cluster.step())) < 200:
         for number in [number for number, job in cluster.queue.items() if job[0] == "PENDING"][:1]:
@@ -268,13 +272,21 @@ def test_few_jobs_make_many_runs_each(make: Callable[..., Cluster], association:
     assert any('[ "$SECONDS" -le 3240 ] || break' in text for text in scripts)
 
 
+def test_it_is_said_why_repeats_of_one_case_are_not_packed(make: Callable[..., Cluster]) -> None:
+    cluster = make(30, placements={"SHM": PLACEMENTS["SHM"]})
+    cluster.site["assoc"] = "me|normal||4|\n"
+    cluster.step()
+    assert [len(task) for tasks in cluster.submitted for task in tasks] == [1] * 4
+    assert "the site allows 4 jobs at a time: one run a job, so that repeats get other " in cluster.said[0]
+
+
 def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_time(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With no other job of ours in the queue, the message cannot mean too many jobs."""
     monkeypatch.setattr("mpicampaign.run.submission.A_DAY", 3 * 6)
     cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
-    cluster.site |= {"assoc": "me|normal|500|\n", "qos": "normal||600|\ndebug|4||\n"}
+    cluster.site |= {"assoc": "me|normal||500|\n", "qos": "normal|||600|\ndebug||4||\n"}
     answer, policy = (
         cluster.answer,
         "Job violates QOS policy (job submit limit, user's size and/or time limits)",
@@ -292,9 +304,37 @@ def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_
     assert cluster.submissions > 0
 
 
+# As Slurm 22.05 and its slurmdbd print them.
+PARTITIONS = """\
+PartitionName=all AllowGroups=ALL Default=YES QoS=N/A DefaultTime=NONE MaxTime=1-12:00:00 MinNodes=0
+PartitionName=short AllowGroups=ALL Default=NO QoS=ofpart DefaultTime=NONE MaxTime=UNLIMITED MinNodes=0
+"""
+ASSOCIATIONS = "tests||00:45:00||\nother|debug|2-00:00:00|9|\n"
+QUALITIES = "normal||||\ndebug|02:00:00|3||\nofpart|00:30:00|||50\n"
+
+
+@pytest.mark.parametrize(
+    ("queue", "account", "qos", "jobs", "minutes"),
+    [
+        ("", "", "", 5000, 120),
+        ("", "Tests", "", 5000, 45),
+        ("", "other", "", 3, 120),
+        ("", "other", "normal", 9, 36 * 60),
+        ("short", "other", "normal", 9, 30),
+        ("all,short", "tests", "ofpart", 50, 30),
+    ],
+)
+def test_the_least_of_partition_qos_and_association_limits_a_job(
+    queue: str, account: str, qos: str, jobs: int, minutes: int
+) -> None:
+    site = ["MaxJobCount             = 10000\n", PARTITIONS, ASSOCIATIONS, QUALITIES]
+    assert SLURM.read_limits(site, queue, account, qos) == (100, jobs, minutes)
+    assert SLURM.read_limits([""] * 4, queue, account, qos) == (100, MANY // 2, MANY)
+
+
 def test_limits_and_lists_of_hosts_are_as_schedulers_write_them() -> None:
     answers = [" MAX_JOB_ARRAY_SIZE = 500\n", "USER/GROUP MAX PEND MPJOBS\nme - 0 20\n"]
-    assert LSF.read_limits(answers, "", "") == (500, 20)
+    assert LSF.read_limits(answers, "", "", "")[:2] == (500, 20)
     assert SLURM.state_query(["n2-ib", "n2", "n1", "n1-ib"])[3] == "--nodes=n[1-2],n1-ib,n2-ib"
     assert len(SLURM.state_query([f"n{n:04}.a-cluster.example.org" for n in range(5000)])) == 4
 

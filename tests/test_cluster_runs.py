@@ -176,7 +176,9 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     wait_until((site.folder / "program.started").exists)
     status = site.call("status")
     assert "1 running" in status.stdout and "trivial r01" in status.stdout, status.stdout + status.stderr
-    [(node, folder)] = re.findall(r"running job \d+: RUNNING; its files are in (n\d):(/tmp/\S+)$", status.stdout, re.M)
+    [(node, folder)] = re.findall(
+        r"running job \d+: RUNNING; its files are in (n\d):(/tmp/\S+)$", status.stdout, re.M
+    )
     assert site.cluster.call_on(node, ["cat", f"{folder}/output.txt"]).stdout == "begun\n"
     cancelled = site.call("cancel")
     assert cancelled.returncode == 0, cancelled.stderr
@@ -350,8 +352,17 @@ def test_a_job_that_slurm_ends_at_its_limit_is_a_failure_with_advice(site: Site)
     assert "interrupted by signal 15" in record.reason
 
 
-# No accounting here: this refuses as it would.
-STRICT = """\
+# No accounting here: these refuse, and answer, as Slurm 22.05 did with slurmdbd.
+SACCTMGR = r"""
+case "${*:4}" in
+assoc\ user=*\ format=Account,DefaultQOS,MaxWall,MaxSubmitJobs,GrpSubmitJobs) echo "tests||00:45:00||" ;;
+qos\ format=Name,MaxWall,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs)
+    echo "debug|00:20:00|3||" ;;
+*) exit 1 ;;
+esac
+"""
+STRICT = r"""
+[ "$(sed -n 's/^#SBATCH --time=\([0-9]*\).*/\1/p' "$2")" -le LONGEST ] || exit 1
 tasks=$(sed -n 's/^#SBATCH --array=1-//p' "$2")
 jobs=$(/usr/bin/squeue --noheader --array --me --states=PD,R,CG,CF | wc -l)
 [ $((jobs + ${tasks:-1})) -gt 3 ] || exec /usr/bin/sbatch "$@"
@@ -360,14 +371,14 @@ echo "sbatch: error: Job violates accounting/QOS policy (job submit limit)" >&2;
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("association", "most"), [("echo 'me||3|'", 3), ("exit 1", 15)])
-def test_a_site_gets_no_more_jobs_than_it_allows(site: Site, association: str, most: int) -> None:
+@pytest.mark.parametrize(("sacctmgr", "longest", "most"), [(SACCTMGR, "20", 3), ("exit 1", "60", 15)])
+def test_a_site_gets_no_more_jobs_than_it_allows(site: Site, sacctmgr: str, longest: str, most: int) -> None:
     site.cluster.administer(["sh", "-c", "echo MaxArraySize=3 >>/etc/slurm/slurm.conf"])
     site.cluster.stop_controller()
     site.cluster.start_controller()
-    site.write(repeats=30, group={"hosts": ["n1", "n2"]})
-    site.replace("sbatch", STRICT)
-    site.replace("sacctmgr", association)
+    site.write(repeats=30, group={"hosts": ["n1", "n2"], "qos": "debug"})
+    site.replace("sbatch", STRICT.replace("LONGEST", longest))
+    site.replace("sacctmgr", sacctmgr)
     assert succeeded(done := site.run())
     assert "the site allows 3 jobs at a time: up to " in done.stderr and "array" not in done.stderr
     assert set(site.submissions().values()) == {1} and len(site.submissions()) == 30

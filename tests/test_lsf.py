@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from build_campaigns import write_jobs
+from build_campaigns import TWO_NODES, write_jobs
 from cluster_site import PATIENCE, killed_after, shorten_waits
 from conftest import ProjectCopy, completed, executable, succeeded, wait_until
 from default_signals import set_default_signals
@@ -108,6 +108,18 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
         assert f"job script_sha256={hashlib.sha256(rendered).hexdigest()}\n" in text
     assert "nothing to do" in site.run().stdout
     assert "12 finished" in site.campaign("status").stdout
+
+
+@pytest.mark.full
+def test_nodes_with_long_names_are_judged_but_for_a_busy_one(site: Site) -> None:
+    hosts = [f"cn-rack-07-node-a-{number:04}" for number in range(1, 6)]
+    site.lsf.configure(host_groups={"all": hosts})
+    (site.lsf.folder / "busy").write_text(hosts[-1])
+    entry, placements = {"each": {"unit": "node", "nodes_per_job": 1}}, {"two": {**TWO_NODES, "nodes": 1}}
+    site.write(group={"hosts": hosts}, entry=entry, placements=placements, repeats=None, time_when_busy="1 s")
+    assert succeeded(done := site.run())
+    assert "1 node was busy until" in done.stdout and "unknown" not in done.stderr
+    assert {record.case.host_group[4:] for record in site.records() if record.status == OK} == {*hosts[:-1]}
 
 
 @pytest.mark.full

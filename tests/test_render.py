@@ -143,12 +143,6 @@ def test_unbound_placement_switches_the_librarys_binding_off_too() -> None:
     assert "-bind-to core" in text_of(made)
 
 
-def test_the_longest_job_is_that_of_the_default_queue_else_of_the_shortest() -> None:
-    read = SCHEDULERS["slurm"].read_longest
-    assert read("short|30:00\nall*|1-12:00:00\n") == 36 * 60
-    assert (read("short|30:00\nlong|2:00:00\n"), read("all|infinite\n")) == (30, None)
-
-
 def test_time_limit_of_the_scheduler_leaves_room_for_set_up() -> None:
     assert [minutes(seconds) for seconds in (60, 61, 2400, 36000)] == [6, 7, 45, 605]
     assert [SCHEDULERS["lsf"].time(each) for each in (6, 45, 60, 605)] == ["0:06", "0:45", "1:00", "10:05"]

@@ -373,7 +373,7 @@ def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Reco
 
 
 def where_it_works(evidence: Evidence) -> str:
-    """``; its files are in n3:/tmp/mpicampaign-…``, until a run's script ends; empty where it does not say."""
+    """``; its files are in n3:/tmp/mpicampaign-…``, until a run's script ends; empty where unknown."""
     host, folder = evidence.job.get("host", ""), evidence.job.get("folder", "")
     return f"; its files are in {host}:{folder}" if folder and not evidence.complete else ""
 

@@ -34,6 +34,7 @@ from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import facts, places, steering, version_option
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
+from mpicampaign.schedulers.listings import MANY
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def script_text(run: Run, inline: bool = False) -> str:
     return _rendered("job.sh.j2", **_context(run, inline))
 
 
-def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int | None = None) -> str:
+def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int = MANY) -> str:
     """The script of several runs, a job array if they are more than one task.
 
     Tasks ask for the same: the runs of a block for the most ranks on a node that any of them has, with the
@@ -173,7 +174,7 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int | None =
     scheduler = batch_scheduler(run.job.system.scheduler)
     assert scheduler is not None  # there are no batches without one
     limit = minutes(run.time_limit)
-    total = limit * packed if run.block else min(limit * packed, max(limit, longest or limit * packed))
+    total = limit * packed if run.block else min(limit * packed, max(limit, longest))
     shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
     return _rendered(
         "batch.sh.j2",
@@ -189,9 +190,7 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int | None =
     )
 
 
-def rounds_text(
-    steps: Sequence[Sequence[Run]], rounds: Path, states: Path, longest: int | None = None
-) -> str:
+def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path, longest: int = MANY) -> str:
     """The script of a job that measures the members of a host group side by side.
 
     Parameters
@@ -212,7 +211,7 @@ def rounds_text(
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
     group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
     job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
-    request = _request(replace(run, job=job), rounds.stem, min(limit, longest or limit), most=widest(runs))
+    request = _request(replace(run, job=job), rounds.stem, min(limit, longest), most=widest(runs))
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return _rendered(
         "rounds.sh.j2",

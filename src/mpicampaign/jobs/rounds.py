@@ -11,6 +11,8 @@ from mpicampaign.base.records import Case
 from mpicampaign.base.text import counted
 from mpicampaign.jobs.run import Run
 
+WAITS = "a job waits until all its nodes are free"
+
 
 def steps_of(runs: Iterable[Run]) -> list[list[Run]]:
     """The runs that are started at once, in the order of the rounds: no more than the campaign allows."""
@@ -47,4 +49,5 @@ class Rounds(NamedTuple):
         sizes = Counter(run.round for run in self.runs)
         rounds = f"{counted(len(sizes), 'round')} of at most {max(sizes.values(), default=0)}"
         hours = sum(run.node_seconds for run in self.runs) / 3600
-        return f"{name}, {rounds}: {len(self.runs)} runs, at most {hours:.2f} node-hours"
+        waits = f"; {WAITS}" if any(run.waits_for_all for run in self.runs[:1]) else ""
+        return f"{name}, {rounds}: {len(self.runs)} runs, at most {hours:.2f} node-hours{waits}"

@@ -57,6 +57,11 @@ class Run(plan_file.RunEntry):
     whole: Case | None = None
 
     @property
+    def waits_for_all(self) -> bool:
+        """Whether it is measured in a job that waits for all its nodes, whoever uses them."""
+        return self.each is not None and not self.each.takes_idle and not self.job.system.local
+
+    @property
     def reading(self) -> dict[str, Any]:
         """How its output is read; empty where the suite knows."""
         return reading_of(self.benchmark)

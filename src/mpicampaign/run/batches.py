@@ -51,7 +51,7 @@ class Batch:
         fixed = self.rounds or self.runs[0].block
         return len(self.tasks) > 1 or (len(self.runs) > 1 and not fixed)
 
-    def write(self, longest: int | None = None) -> Path:
+    def write(self, longest: int = MANY) -> Path:
         """Write its files, unless it is a single run; returns the script to submit.
 
         ``longest``: how many minutes a job may have.

@@ -82,7 +82,8 @@ class Cluster:
         self.faults = Faults()
         self.next_query = 0.0
         self._wait = FIRST_WAIT
-        self._answers: dict[str, str] = {}
+        self._site: list[str] = []  # what it says of its limits
+        self._limits: dict[tuple[str, str, str], Limits] = {}
 
     @property
     def ids(self) -> set[str]:
@@ -147,19 +148,16 @@ class Cluster:
         return answer.status == 0
 
     def limits(self, run: Run) -> Limits:
-        """How many jobs like that of a run the site allows; it is asked once."""
-        answers = [self.answer(query, once=True) for query in self.scheduler.limit_queries(getpass.getuser())]
-        return self.scheduler.read_limits(answers, run.job.group.account, run.job.group.qos)
+        """What the site allows jobs like that of a run; it is asked once."""
+        group = run.job.group
+        key = group.partition, group.account, group.qos
+        if not self._site:
+            self._site = [self._answer(query) for query in self.scheduler.limit_queries(getpass.getuser())]
+        if key not in self._limits:
+            self._limits[key] = self.scheduler.read_limits(self._site, *key)
+        return self._limits[key]
 
-    def longest(self, run: Run) -> int | None:
-        """How many minutes a job like that of a run may have; None: no limit, or not known."""
-        text = self.answer(self.scheduler.longest_query(run.job.group.partition), once=True)
-        return self.scheduler.read_longest(text) if text else None
-
-    def answer(self, query: list[str], once: bool = False) -> str:
-        """What a query printed; empty where there is none, or where it failed; ``once``: in this call."""
-        key = " ".join(query)
-        if not once or key not in self._answers:
-            answer = self.run(query) if query else None
-            self._answers[key] = answer.out if answer and answer.status == 0 else ""
-        return self._answers[key]
+    def _answer(self, query: list[str]) -> str:
+        """What a query printed; empty where it failed."""
+        answer = self.run(query)
+        return answer.out if answer.status == 0 else ""

@@ -221,7 +221,8 @@ class ClusterJobs:
         ended: list[Ended] = []
         for number, waiting in grouped(queued, lambda found_job: found_job[0].id).items():
             runs = [job.run for _, job in waiting]
-            if lost := lost_nodes(self._scheduler, runs, own):
+            lost, _ = lost_nodes(self._scheduler, runs, own) or ({}, [])
+            if lost:
                 self._waiting.add(number)
                 if number in before and self.cluster.cancelled(waiting[0][1], waiting[0][0]):
                     why = "; ".join(f"{host} is {state}" for host, state in lost.items())
@@ -404,7 +405,7 @@ class ClusterJobs:
         self._said.add(line)
 
     def _unwritten(self, job: ClusterJob, state: str, status: int | None) -> str:
-        """Where a job could not write, if it failed for that; ``status``: its files', else the scheduler's."""
+        """Where a job that failed could not write; ``status``: from its files, else the scheduler's."""
         if state == FAILED and not status:
             asked = self._ask(job, job.id)
             status = asked.exit_status if asked else None

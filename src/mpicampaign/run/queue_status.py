@@ -16,12 +16,13 @@ from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_job_works
 from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.jobs.rounds import WAITS
 from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
 from mpicampaign.schedulers import BatchScheduler, batch_scheduler
-from mpicampaign.schedulers.listings import IN_THE_QUEUE, RUNNING, QueuedJob
+from mpicampaign.schedulers.listings import IN_THE_QUEUE, QUEUED, RUNNING, QueuedJob
 from mpicampaign.schedulers.node_states import node_states
 
 NOT_SUBMITTED = "not submitted"
@@ -114,9 +115,12 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
         for status in states
         if status.state != NOT_AVAILABLE and not status.waits and not status.is_done
     ]
-    others = [
-        status for status in others if not (status.run.whole and status.is_active)
-    ]  # rounds are counted
+    in_rounds = [status for status in others if status.run.whole and status.is_active]
+    for number, runs in grouped(in_rounds, lambda status: status.job_id).items():
+        waits = f"; {WAITS}" if runs[0].state == QUEUED and runs[0].run.waits_for_all else ""
+        reason = runs[0].reason.partition(";")[0] + waits
+        lines.append(f"  job {number}, {counted(len(runs), 'run')}: {reason}")
+    others = [status for status in others if not (status.run.whole and status.is_active)]
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
         reason = f": {status.reason}" if status.reason else ""

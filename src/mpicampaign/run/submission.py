@@ -66,15 +66,17 @@ class Submission:
         allowed, pack = min(self._cluster.limits(run).jobs, self._most or MANY), run.job.system.pack
         if allowed >= BURST:
             return pack
-        seconds = 60 * ((self._cluster.longest(run) or MANY) - minutes(run.time_limit))
+        seconds = 60 * (self._cluster.limits(run).minutes - minutes(run.time_limit))
         in_time = 1 + seconds // max(1, round(self._durations.expected_or_limit(run)))
         waiting = min(len(self._cluster.jobs), max(BURST, self._expected // BURSTS))
         in_a_day = max(1, A_DAY // minutes(run.time_limit))
         forced = min(-(-waiting // allowed), in_time, in_a_day)
         if forced > pack and self._says_packs:
             self._says_packs = False
+            several = run.job.keeps_nodes or len({job.run.case for job in self._cluster.jobs.values()}) > 1
+            alone = "one run a job, so that repeats get other nodes; hosts: in the host group allows several"
             few = f"the site allows {counted(allowed, 'job')} at a time"
-            self._cluster.say(f"{few}: up to {forced} runs a job")
+            self._cluster.say(f"{few}: {f'up to {forced} runs a job' if several else alone}")
         return max(pack, forced)
 
     def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:
@@ -127,7 +129,7 @@ class Submission:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             cluster.append(jobs, SUBMITTING)
-            script = batch.write(cluster.longest(batch.runs[0]))
+            script = batch.write(cluster.limits(batch.runs[0]).minutes)
             for path in {script, *(run.path for run in batch.runs)}:
                 refuse_changeable(path, cluster.folder)
             answer = cluster.submit(script)

@@ -14,6 +14,7 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import counted
 from mpicampaign.base.waves import BUSY, Waves, keep_waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.campaign import collect_all
+from mpicampaign.jobs.rounds import WAITS
 from mpicampaign.questions.machine.find_searches import open_nodes
 from mpicampaign.run.again import CONTROLS
 from mpicampaign.run.batches import states_file, whole_group
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 
 def lost_nodes(
     scheduler: BatchScheduler, runs: Sequence[Run], own: Collection[str]
-) -> dict[str, NodeState] | None:
-    """The nodes of runs that are down or, but for ``own``, in use, if the runs do not wait for these.
+) -> tuple[dict[str, NodeState], list[str]] | None:
+    """The nodes of runs that they do not wait for, as they are down, or those in use but for ``own``.
 
-    The states of all nodes are kept for the analysis. None where the scheduler does not say.
+    Then those in use that they wait for. The states of all nodes are kept for the analysis. None where the
+    scheduler does not say.
     """
     hosts = dict.fromkeys(host for run in runs for host in run.job.group.hosts)
     asked = [*hosts, *(node_states(runs[0].campaign_folder, whole_group(runs[0])).keys() - hosts)]
@@ -47,10 +49,10 @@ def lost_nodes(
     lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
     states_file(runs[0]).parent.mkdir(exist_ok=True)
     write_whole(states_file(runs[0]), "".join(lines))
-    if runs[0].each and runs[0].each.takes_idle:
-        in_use = {host for host in hosts if host not in own and scheduler.in_use(states[host])}
-        return {host: states[host] for host in hosts if host in in_use or not states[host].usable}
-    return {host: states[host] for host in hosts if not states[host].usable}
+    in_use = [host for host in hosts if host not in own and scheduler.in_use(states[host])]
+    waits = runs[0].waits_for_all
+    lost = {host: states[host] for host in hosts if not states[host].usable or (host in in_use and not waits)}
+    return lost, [host for host in in_use if waits and host not in lost]
 
 
 def _by_key(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -115,8 +117,12 @@ class LateNodes:
             return None
         jobs, problem = Query(scheduler, campaign_folder=self._folder).jobs()  # first: they may end meanwhile
         own = {host for job in jobs if job.state == RUNNING for host in self._hosts.get(job.name, ())}
-        if problem or (lost := lost_nodes(scheduler, runs, own)) is None:
+        if problem or (answer := lost_nodes(scheduler, runs, own)) is None:
             return None
+        lost, awaited = answer
+        if awaited:
+            group = runs[0].case.host_group.partition(" ")[0]
+            self._say(f"{group}: {counted(len(awaited), 'node')} busy: {WAITS}")
         for host, state in lost.items():
             if not state.usable:
                 self._say(f"not measured: {host} is {state}")

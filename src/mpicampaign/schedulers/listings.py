@@ -124,10 +124,11 @@ MANY = 1_000_000
 
 
 class Limits(NamedTuple):
-    """The most tasks of an array and the most jobs of a user in the queue; defaults where nobody says."""
+    """The most tasks of an array, jobs of a user in the queue and minutes of a job, as far as it is said."""
 
     tasks: int = 100
     jobs: int = MANY
+    minutes: int = MANY
 
 
 class JobReport(NamedTuple):

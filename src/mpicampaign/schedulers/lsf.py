@@ -169,12 +169,17 @@ class Lsf(BatchScheduler):
         return ["bhosts", "-w", *hosts]
 
     def read_states(self, text: str) -> dict[str, NodeState]:
-        """Page "bhosts": HOST_NAME STATUS JL/U MAX NJOBS come first; NJOBS: slots that jobs have there."""
-        rows = (line.split() for line in text.splitlines())
+        """Page "bhosts": only -w cuts no names; NJOBS: slots that jobs have. Sites may choose columns."""
+        columns, *rows = [line.split() for line in text.splitlines()] or [[]]
+        hosts = (dict(zip(columns, row, strict=False)) for row in rows if len(row) == len(columns))
         return {
-            row[0]: NodeState(self.usable(row[1]), row[1], f"{row[4]} slots in use" if row[4] != "0" else "")
-            for row in rows
-            if len(row) > 4 and row[1] != "STATUS"
+            host["HOST_NAME"]: NodeState(
+                self.usable(host["STATUS"]),
+                host["STATUS"],
+                f"{host['NJOBS']} slots in use" if host["NJOBS"] != "0" else "",
+            )
+            for host in hosts
+            if host.keys() >= {"HOST_NAME", "STATUS", "NJOBS"}
         }
 
     def in_use(self, state: NodeState) -> bool:
@@ -183,7 +188,7 @@ class Lsf(BatchScheduler):
     def limit_queries(self, user: str) -> list[list[str]]:
         return [["bparams", "-a"], ["busers", "-w", user]]
 
-    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> listings.Limits:
+    def read_limits(self, answers: Sequence[str], queue: str, account: str, qos: str) -> listings.Limits:
         """Pages "bparams" and "busers": MPJOBS is the most pending jobs, a hyphen where there is no limit."""
         columns, *rows = [line.split() for line in answers[1].splitlines()] or [[]]
         of_user = (pair for row in rows for pair in zip(columns, row, strict=False))

@@ -198,20 +198,12 @@ class BatchScheduler(Scheduler):
         """The command that tells the states of nodes; empty where there is none."""
         return []
 
-    def longest_query(self, queue: str) -> list[str]:
-        """The command that tells how long jobs of a queue may be, or of the default one; may be empty."""
-        return []
-
-    def read_longest(self, text: str) -> int | None:
-        """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
-        return None
-
     def limit_queries(self, user: str) -> list[list[str]]:
-        """The commands that tell how many jobs a user may have; any may fail."""
+        """The commands that tell how many jobs a user may have, and how long ones; any may fail."""
         return []
 
-    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> Limits:
-        """What `limit_queries` printed, for jobs of an account and a QOS (empty: the user's default)."""
+    def read_limits(self, answers: Sequence[str], queue: str, account: str, qos: str) -> Limits:
+        """What `limit_queries` printed, for jobs of a queue, an account and a QOS (empty: the default)."""
         return Limits()
 
     def read_states(self, text: str) -> dict[str, NodeState]:

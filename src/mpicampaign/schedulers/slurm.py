@@ -185,36 +185,32 @@ class Slurm(BatchScheduler):
         """Not while a job completes, nor where one is planned: another may fit before it."""
         return re.match("alloc|mix", state.native_state, re.I) is not None
 
-    def longest_query(self, queue: str) -> list[str]:
-        return ["sinfo", "--noheader", *([f"--partition={queue}"] if queue else []), "--format=%P|%l"]
-
-    def read_longest(self, text: str) -> int | None:
-        """From ``all*|1-12:00:00``, a star for the default one, ``short|30:00``, or ``all|infinite``."""
-        lines = [line.strip().partition("|") for line in text.splitlines()]
-        lines = [line for line in lines if line[0].endswith("*")] or lines
-        limits = [map(int, limit.groups("0")) for *_, text in lines if (limit := _LIMIT.fullmatch(text))]
-        return min(((days * 24 + hours) * 60 + minutes for days, hours, minutes in limits), default=None)
-
     def limit_queries(self, user: str) -> list[list[str]]:
-        show = ["sacctmgr", "--noheader", "--parsable2", "show"]
-        own = ["assoc", f"user={user}", "format=Account,DefaultQOS,MaxSubmitJobs,GrpSubmitJobs"]
-        of_qos = ["qos", "format=Name,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"]
-        return [["scontrol", "show", "config"], [*show, *own], [*show, *of_qos]]
+        show, ask = (
+            ["scontrol", "--all", "--oneliner", "show"],
+            ["sacctmgr", "--noheader", "--parsable2", "show"],
+        )
+        own = ["assoc", f"user={user}", "format=Account,DefaultQOS,MaxWall,MaxSubmitJobs,GrpSubmitJobs"]
+        of_qos = ["qos", "format=Name,MaxWall,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"]
+        return [[*show, "config"], [*show, "partition"], [*ask, *own], [*ask, *of_qos]]
 
-    def read_limits(self, answers: Sequence[str], account: str, qos: str) -> listings.Limits:
-        """The most generous of the associations that may be meant: refusals show the others.
+    def read_limits(self, answers: Sequence[str], queue: str, account: str, qos: str) -> listings.Limits:
+        """The least of partition, QOS and association; of associations that may be meant the most generous.
 
-        No task has the number MaxArraySize. Half of MaxJobCount is left to other users.
+        Refusals show others. No task has the number MaxArraySize. Half of MaxJobCount is left to other users.
         """
-        of_site, associations, qualities = answers
+        of_site, partitions, associations, qualities = answers
         known = {name: int(number) for name, number in _CONFIGURED.findall(of_site)}
-        of_qos = dict(map(_least, qualities.splitlines()))
+        of_qos = dict(map(_allowed, qualities.splitlines()))
         rows = (line.partition("|") for line in associations.splitlines())
-        own = [_least(rest) for name, _, rest in rows if account in ("", name)]
-        jobs = (min(most, of_qos.get(qos or default or "normal", MANY)) for default, most in own)
+        mine = [_allowed(rest) for name, _, rest in rows if account.lower() in ("", name)] or [("", _FREE)]
+        own = [_least(most, of_qos.get(qos.lower() or default or "normal", _FREE)) for default, most in mine]
+        used = _partitions_used(partitions, queue)
+        of_partitions = [of_qos.get(row.get("QoS", ""), _FREE) for row in used]
+        of_partitions += [(MANY, _minutes(row.get("MaxTime", ""))) for row in used]
+        jobs, minutes = _least((max(jobs for jobs, _ in own), max(time for _, time in own)), *of_partitions)
         tasks = min(known.get("MaxArraySize", 101) - 1, known.get("max_array_tasks", MANY))
-        most = min(max(jobs, default=MANY), known.get("MaxJobCount", MANY) // 2)
-        return listings.Limits(max(1, tasks), most)
+        return listings.Limits(max(1, tasks), min(jobs, known.get("MaxJobCount", MANY) // 2), minutes)
 
     def read_topology(self, text: str) -> dict[str, str]:
         """The leaf switch of each node, from scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
@@ -279,10 +275,36 @@ def _rows(command: str, text: str) -> list[str]:
     return [line for line in lines if not _HEADER.fullmatch(line)]
 
 
-def _least(line: str) -> tuple[str, int]:
-    """A name and the least number behind it: ``normal||4|100``; with 0, a refusal says it better."""
-    name, *numbers = line.split("|")
-    return name, min((int(number) for number in numbers if number.strip("0")), default=MANY)
+_FREE = MANY, MANY  # jobs, minutes
+
+
+def _allowed(line: str) -> tuple[str, tuple[int, int]]:
+    """A name, the most jobs and minutes: ``normal|1-00:00:00||4|100``; with 0, a refusal says it better."""
+    name, longest, *numbers = line.split("|")
+    jobs = min((int(number) for number in numbers if number.strip("0")), default=MANY)
+    return name, (jobs, _minutes(longest))
+
+
+def _least(*limits: tuple[int, int]) -> tuple[int, int]:
+    return min(jobs for jobs, _ in limits), min(minutes for _, minutes in limits)
+
+
+def _minutes(text: str) -> int:
+    """Of ``1-12:00:00``; many where there is no limit."""
+    days, hours, minutes = map(int, limit.groups("0")) if (limit := _LIMIT.fullmatch(text)) else (0, 0, 0)
+    return (days * 24 + hours) * 60 + minutes or MANY
+
+
+def _partitions(text: str) -> list[dict[str, str]]:
+    """From scontrol, a line each."""
+    return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in text.splitlines()]
+
+
+def _partitions_used(text: str, wanted: str) -> list[dict[str, str]]:
+    """Those that a list names; else the default one."""
+    rows = _partitions(text)
+    named = [row for row in rows if row.get("PartitionName") in wanted.split(",")]
+    return named or [row for row in rows if row.get("Default") == "YES"] or rows
 
 
 def _job(number: str, native: str, reason: str, name: str) -> QueuedJob:
@@ -327,8 +349,7 @@ def selection_of(nodes: NodeClass) -> tuple[str, str]:
 def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
     """What a partition demands of a job, from scontrol; nothing where its output cannot be read."""
     notes_of = {}
-    for line in output.splitlines():
-        values = dict(re.findall(r"(\w+)=(\S*)", line))
+    for values in _partitions(output):
         given = [(name, values.get(key, "ALL")) for key, name in _RESTRICTIONS.items()]
         notes = [f"open to these {name} only: {text}" for name, text in given if text not in _ALL]
         notes += ["needs a reservation"] if values.get("ReqResv") == "YES" else []
