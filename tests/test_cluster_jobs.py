@@ -287,14 +287,11 @@ def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_
     monkeypatch.setattr("mpicampaign.run.submission.A_DAY", 3 * 6)
     cluster = make(200, group={"hosts": ("n1",), "qos": "debug"})
     cluster.site |= {"assoc": "me|normal||500|\n", "qos": "normal|||600|\ndebug||4||\n"}
-    answer, policy = (
-        cluster.answer,
-        "Job violates QOS policy (job submit limit, user's size and/or time limits)",
-    )
+    answer = cluster.answer
 
     def refuse_packs(command: list[str], **options: Any) -> CommandResult:
         if command[0] == "sbatch" and len(cluster.tasks(Path(command[-1]))[0]) > 1:
-            return CommandResult(command[0], 1, "", f"sbatch: error: {policy}")
+            return CommandResult(command[0], 1, "", "Job violates QOS policy (job submit limit, time limits)")
         return answer(command, **options)
 
     cluster.jobs.cluster.run = refuse_packs
@@ -313,23 +310,17 @@ ASSOCIATIONS = "tests||00:45:00||\nother|debug|2-00:00:00|9|\n"
 QUALITIES = "normal||||\ndebug|02:00:00|3||\nofpart|00:30:00|||50\n"
 
 
-@pytest.mark.parametrize(
-    ("queue", "account", "qos", "jobs", "minutes"),
-    [
-        ("", "", "", 5000, 120),
-        ("", "Tests", "", 5000, 45),
-        ("", "other", "", 3, 120),
-        ("", "other", "normal", 9, 36 * 60),
-        ("short", "other", "normal", 9, 30),
-        ("all,short", "tests", "ofpart", 50, 30),
-    ],
-)
-def test_the_least_of_partition_qos_and_association_limits_a_job(
-    queue: str, account: str, qos: str, jobs: int, minutes: int
-) -> None:
+def test_the_least_of_partition_qos_and_association_limits_a_job() -> None:
     site = ["MaxJobCount             = 10000\n", PARTITIONS, ASSOCIATIONS, QUALITIES]
-    assert SLURM.read_limits(site, queue, account, qos) == (100, jobs, minutes)
-    assert SLURM.read_limits([""] * 4, queue, account, qos) == (100, MANY // 2, MANY)
+    for asked, least in {
+        ("", "", ""): (5000, 45),
+        ("", "other", ""): (3, 120),
+        ("all", "Other", "normal"): (9, 36 * 60),
+        ("short", "other", "normal"): (9, 30),
+        ("all,short", "tests", "ofpart"): (50, 30),
+    }.items():
+        assert SLURM.read_limits(site, *asked) == (100, *least)
+        assert SLURM.read_limits([""] * 4, *asked) == (100, MANY // 2, MANY)
 
 
 def test_limits_and_lists_of_hosts_are_as_schedulers_write_them() -> None:

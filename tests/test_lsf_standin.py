@@ -37,38 +37,29 @@ def test_all_directives_stand_at_the_head_of_a_script() -> None:
         assert all(line.startswith("#BSUB") for line in lines[1 : last + 1])
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("-Y", "Illegal option"),
-        ("--queue normal", "Illegal option"),
-        ("normal", "Illegal option"),
-        ("-n", "requires an argument"),
-        ("-n -x", "requires an argument"),
-        ("-n two", "-n: two"),
-        ("-n 0", "-n: 0"),
-        ("-n 4,2", "-n: 4,2"),
-        ('-R "span[ptile=]"', "resource requirement syntax"),
-        ('-R "span[ptile=0]"', "resource requirement syntax"),
-        ('-R "span[ptile=2"', "resource requirement syntax"),
-        ('-R "spam[ptile=2]"', "resource requirement syntax"),
-        ('-R "span[nodes=2]"', "resource requirement syntax"),
-        ('-R "span[ptile=2]select[mem>1]"', "resource requirement syntax"),
-        ('-R "span[ptile=2] select[mem>1]"', "resource requirement syntax"),
-        ('-R "span[ptile=2', "quotation mark"),
-        ("-gpu num=4/node", "GPU requirement"),
-        ("-W 45min", "RUNLIMIT"),
-        ("-W 0:45:00", "RUNLIMIT"),
-        ("-W", "requires an argument"),
-        ('-J "a b"', "Bad job name"),
-        ("-J " + 4095 * "a", "Bad job name"),
-        ("-g group", "Job group"),
-        ("-q a,b", "No such queue"),
-        ('-m "a,b"', "Bad host name"),
-        ("-n 2 -n 4", "given twice"),
-        ("", "empty"),
+REFUSED = {
+    "Illegal option": ["-Y", "--queue normal", "normal"],
+    "requires an argument": ["-n", "-n -x", "-W"],
+    "-n: two": ["-n two"],
+    "-n: 0": ["-n 0"],
+    "-n: 4,2": ["-n 4,2"],
+    "resource requirement syntax": [
+        *(f'-R "{text}"' for text in ("span[ptile=]", "span[ptile=0]", "span[ptile=2", "spam[ptile=2]")),
+        *(f'-R "span[{text}]"' for text in ("nodes=2", "ptile=2]select[mem>1", "ptile=2] select[mem>1")),
     ],
-)
+    "quotation mark": ['-R "span[ptile=2'],
+    "GPU requirement": ["-gpu num=4/node"],
+    "RUNLIMIT": ["-W 45min", "-W 0:45:00"],
+    "Bad job name": ['-J "a b"', "-J " + 4095 * "a"],
+    "Job group": ["-g group"],
+    "No such queue": ["-q a,b"],
+    "Bad host name": ['-m "a,b"'],
+    "given twice": ["-n 2 -n 4"],
+    "empty": [""],
+}
+
+
+@pytest.mark.parametrize(("line", "words"), [(line, words) for words in REFUSED for line in REFUSED[words]])
 def test_what_the_documentation_does_not_allow_is_refused(line: str, words: str) -> None:
     with pytest.raises(RefusedError, match=words):
         parse([], script(line))

@@ -743,9 +743,9 @@ class Each:
         return 2 if self.unit == PAIR else 1
 
     @property
-    def takes_idle(self) -> bool:
-        """Whether nodes that others use are left for later."""
-        return (self.unit, self.take) == (NODE, IDLE)
+    def takes_all(self) -> bool:
+        """Whether a job waits for all its nodes, whoever uses them."""
+        return (self.unit, self.take) != (NODE, IDLE)
 
     @property
     def fewest(self) -> int:

@@ -331,8 +331,8 @@ def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping
     evidence = files.evidence
     record = _with_evidence(record, evidence, files)
     if not evidence.complete:
-        began = f"started, but has not ended: running now, or killed{where_it_works(evidence)}"
-        return replace(record, reason=began)
+        where = where_it_works(Path(files.place).parent)
+        return replace(record, reason=f"started, but has not ended: running now, or killed{where}")
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
@@ -372,15 +372,11 @@ def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Reco
     )
 
 
-def where_it_works(evidence: Evidence) -> str:
-    """``; its files are in n3:/tmp/mpicampaign-…``, until a run's script ends; empty where unknown."""
-    host, folder = evidence.job.get("host", ""), evidence.job.get("folder", "")
-    return f"; its files are in {host}:{folder}" if folder and not evidence.complete else ""
-
-
-def where_job_works(folder: Path, job_id: str) -> str:
-    """The same of a job's latest attempt of a run."""
-    return "".join(where_it_works(evidence_in(attempt)) for attempt in _attempts_in(folder, job_id)[-1:])
+def where_it_works(folder: Path, job_id: str = "") -> str:
+    """``; its files are in n3:/tmp/mpicampaign-…`` of a run whose script has not ended; else empty."""
+    latest = [evidence_in(attempt) for attempt in _attempts_in(folder, job_id)[-1:]]
+    job = latest[0].job if latest and not latest[0].complete else {}
+    return f"; its files are in {job.get('host', '')}:{job['folder']}" if "folder" in job else ""
 
 
 def evidence_in(place: Path) -> Evidence:

@@ -58,8 +58,8 @@ class Run(plan_file.RunEntry):
 
     @property
     def waits_for_all(self) -> bool:
-        """Whether it is measured in a job that waits for all its nodes, whoever uses them."""
-        return self.each is not None and not self.each.takes_idle and not self.job.system.local
+        """Whether its job waits for nodes that others use, beside whose it is measured."""
+        return self.each is not None and self.each.takes_all and not self.job.system.local
 
     @property
     def reading(self) -> dict[str, Any]:

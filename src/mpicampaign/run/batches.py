@@ -180,14 +180,8 @@ def request(block: Sequence[Run]) -> tuple[object, ...]:
     """
     run, shared = block[0], len(block) if block[0].block else 0
     names = run.case.machine if shared else (run.job.system.name, run.job.group.name)
-    return (
-        *names,
-        run.job.group.hosts,
-        shared,
-        run.job.placement.nodes,
-        *widest(block),
-        minutes(run.time_limit),
-    )
+    asked = (run.job.group.hosts, shared, run.job.placement.nodes, *widest(block), minutes(run.time_limit))
+    return (*names, *asked)
 
 
 def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[QueuedJob]:

@@ -152,12 +152,8 @@ class Cluster:
         group = run.job.group
         key = group.partition, group.account, group.qos
         if not self._site:
-            self._site = [self._answer(query) for query in self.scheduler.limit_queries(getpass.getuser())]
+            answers = map(self.run, self.scheduler.limit_queries(getpass.getuser()))
+            self._site = [answer.out if answer.status == 0 else "" for answer in answers]
         if key not in self._limits:
             self._limits[key] = self.scheduler.read_limits(self._site, *key)
         return self._limits[key]
-
-    def _answer(self, query: list[str]) -> str:
-        """What a query printed; empty where it failed."""
-        answer = self.run(query)
-        return answer.out if answer.status == 0 else ""

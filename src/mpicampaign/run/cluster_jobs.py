@@ -10,12 +10,7 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.run_files import attempt_name, attempts_of, result_in
-from mpicampaign.collect.runs import (
-    ended_by_itself,
-    error_before_output,
-    exit_status,
-    unwritten,
-)
+from mpicampaign.collect.runs import ended_by_itself, error_before_output, exit_status, unwritten
 from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read_submissions
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import GIVEN_UP, request, whole_group

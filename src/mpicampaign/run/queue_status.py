@@ -14,7 +14,7 @@ from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.base.waves import BUSY, Waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_job_works
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_it_works
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.rounds import WAITS
 from mpicampaign.jobs.run import Run, job_name_of
@@ -110,16 +110,12 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     """
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
-    others = [
-        status
-        for status in states
-        if status.state != NOT_AVAILABLE and not status.waits and not status.is_done
-    ]
-    in_rounds = [status for status in others if status.run.whole and status.is_active]
-    for number, runs in grouped(in_rounds, lambda status: status.job_id).items():
-        waits = f"; {WAITS}" if runs[0].state == QUEUED and runs[0].run.waits_for_all else ""
-        reason = runs[0].reason.partition(";")[0] + waits
-        lines.append(f"  job {number}, {counted(len(runs), 'run')}: {reason}")
+    elsewhere = (NOT_AVAILABLE, NOT_SUBMITTED, NOT_RUN)
+    others = [status for status in states if status.state not in elsewhere and not status.is_done]
+    in_rounds = {status.job_id: status for status in others if status.run.whole and status.is_active}
+    for number, status in in_rounds.items():
+        waits = f"; {WAITS}" if status.state == QUEUED and status.run.waits_for_all else ""
+        lines.append(f"  job {number}: {status.reason}{waits}")
     others = [status for status in others if not (status.run.whole and status.is_active)]
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
@@ -146,21 +142,14 @@ def rounds_text(prepared: Prepared) -> list[str]:
         states = node_states(prepared.folder, (case.machine[0], defined_name(case.host_group)))
         absent = {node: state for node, state in states.items() if not state.usable}
         late = read_waves(prepared.folder).get(waves_key(case), Waves()).late
-        rounds = {run.round for run in runs}
-        open_rounds = {
-            run.round
-            for run in runs
-            if not (
-                run.closed
-                or run.has_result
-                or any(host in {**absent, **late} for host in run.job.group.hosts)
-            )
-        }
+        gone, rounds = absent.keys() | late.keys(), {run.round for run in runs}
+        unmade = (run for run in runs if not (run.closed or run.has_result or gone & {*run.job.group.hosts}))
+        made = len(rounds - {run.round for run in unmade})
         name = f"{case.host_group} {case.placement} {case.benchmark}"
         missing = "".join(f"; {node} is {state}" for node, state in absent.items())
         busy = not_judged_text(f"{BUSY} {until}" for until in late.values() if until)
         missing += f"; {busy}" if busy else ""
-        lines.append(f"{name}: {len(rounds - open_rounds)} of {len(rounds)} rounds made{missing}")
+        lines.append(f"{name}: {made} of {len(rounds)} rounds made{missing}")
     return lines
 
 
@@ -192,9 +181,8 @@ def cancel(prepared: Prepared) -> str:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
     names, cancelled = _names(prepared), 0
     for scheduler in schedulers:
-        jobs = [
-            job for job in _jobs_of(scheduler, prepared) if job.name in names and job.state in IN_THE_QUEUE
-        ]
+        in_queue = (job for job in _jobs_of(scheduler, prepared) if job.state in IN_THE_QUEUE)
+        jobs = [job for job in in_queue if job.name in names]
         if jobs:
             addresses = dict.fromkeys(scheduler.address(job.id) for job in jobs)
             answer = caller(scheduler)([scheduler.cancel, *addresses])
@@ -234,7 +222,7 @@ def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus
     if run.has_result:
         return _state_of_result(run, before)
     if queued and queued.state in IN_THE_QUEUE:
-        where = where_job_works(run.folder, queued.id) if queued.state == RUNNING else ""
+        where = where_it_works(run.folder, queued.id) if queued.state == RUNNING and not run.whole else ""
         return RunStatus(run, queued.state, queued.id, queued.description + where)
     return _state_as_read(run, queued)
 

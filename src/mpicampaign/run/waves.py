@@ -77,7 +77,7 @@ class LateNodes:
             in_time = [run for run in several if known.late.keys().isdisjoint(run.job.group.hosts)]
             late = {**known.late, **((self._late(in_time) if in_time else {}) or {})}
             dropped |= {run.job_name for run in several if not late.keys().isdisjoint(run.job.group.hosts)}
-            if late != known.late and several[0].each and several[0].each.takes_idle:
+            if late != known.late and not several[0].waits_for_all:
                 keep_waves(self._folder, {**waves, key: known._replace(late=late)})
         return [run for run in runs if run.job_name not in dropped]
 

@@ -171,15 +171,12 @@ class Lsf(BatchScheduler):
     def read_states(self, text: str) -> dict[str, NodeState]:
         """Page "bhosts": only -w cuts no names; NJOBS: slots that jobs have. Sites may choose columns."""
         columns, *rows = [line.split() for line in text.splitlines()] or [[]]
-        hosts = (dict(zip(columns, row, strict=False)) for row in rows if len(row) == len(columns))
+        hosts = (dict(zip(columns, row, strict=False)) for row in rows)
+        told = ((host.get(key, "") for key in ("HOST_NAME", "STATUS", "NJOBS")) for host in hosts)
         return {
-            host["HOST_NAME"]: NodeState(
-                self.usable(host["STATUS"]),
-                host["STATUS"],
-                f"{host['NJOBS']} slots in use" if host["NJOBS"] != "0" else "",
-            )
-            for host in hosts
-            if host.keys() >= {"HOST_NAME", "STATUS", "NJOBS"}
+            name: NodeState(self.usable(status), status, f"{jobs} slots in use" if jobs != "0" else "")
+            for name, status, jobs in told
+            if name and jobs
         }
 
     def in_use(self, state: NodeState) -> bool:

@@ -186,13 +186,10 @@ class Slurm(BatchScheduler):
         return re.match("alloc|mix", state.native_state, re.I) is not None
 
     def limit_queries(self, user: str) -> list[list[str]]:
-        show, ask = (
-            ["scontrol", "--all", "--oneliner", "show"],
-            ["sacctmgr", "--noheader", "--parsable2", "show"],
-        )
-        own = ["assoc", f"user={user}", "format=Account,DefaultQOS,MaxWall,MaxSubmitJobs,GrpSubmitJobs"]
-        of_qos = ["qos", "format=Name,MaxWall,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"]
-        return [[*show, "config"], [*show, "partition"], [*ask, *own], [*ask, *of_qos]]
+        own = f"assoc user={user} format=Account,DefaultQOS,MaxWall,MaxSubmitJobs,GrpSubmitJobs"
+        of_qos = "qos format=Name,MaxWall,MaxSubmitJobsPerUser,MaxSubmitJobsPerAccount,GrpSubmitJobs"
+        shown = [f"scontrol --all --oneliner show {what}".split() for what in ("config", "partition")]
+        return shown + [f"sacctmgr --noheader --parsable2 show {what}".split() for what in (own, of_qos)]
 
     def read_limits(self, answers: Sequence[str], queue: str, account: str, qos: str) -> listings.Limits:
         """The least of partition, QOS and association; of associations that may be meant the most generous.
@@ -204,11 +201,13 @@ class Slurm(BatchScheduler):
         of_qos = dict(map(_allowed, qualities.splitlines()))
         rows = (line.partition("|") for line in associations.splitlines())
         mine = [_allowed(rest) for name, _, rest in rows if account.lower() in ("", name)] or [("", _FREE)]
-        own = [_least(most, of_qos.get(qos.lower() or default or "normal", _FREE)) for default, most in mine]
-        used = _partitions_used(partitions, queue)
-        of_partitions = [of_qos.get(row.get("QoS", ""), _FREE) for row in used]
-        of_partitions += [(MANY, _minutes(row.get("MaxTime", ""))) for row in used]
-        jobs, minutes = _least((max(jobs for jobs, _ in own), max(time for _, time in own)), *of_partitions)
+        pairs = ((most, of_qos.get(qos.lower() or own or "normal", _FREE)) for own, most in mine)
+        limits = [_FREE, max(tuple(map(min, *pair)) for pair in pairs)]
+        shown = _partitions(partitions)
+        named = [row for row in shown if row.get("PartitionName") in queue.split(",")]
+        for row in named or [row for row in shown if row.get("Default") == "YES"] or shown:
+            limits += [of_qos.get(row.get("QoS", ""), _FREE), (MANY, _minutes(row.get("MaxTime", "")))]
+        jobs, minutes = map(min, *limits)
         tasks = min(known.get("MaxArraySize", 101) - 1, known.get("max_array_tasks", MANY))
         return listings.Limits(max(1, tasks), min(jobs, known.get("MaxJobCount", MANY) // 2), minutes)
 
@@ -285,10 +284,6 @@ def _allowed(line: str) -> tuple[str, tuple[int, int]]:
     return name, (jobs, _minutes(longest))
 
 
-def _least(*limits: tuple[int, int]) -> tuple[int, int]:
-    return min(jobs for jobs, _ in limits), min(minutes for _, minutes in limits)
-
-
 def _minutes(text: str) -> int:
     """Of ``1-12:00:00``; many where there is no limit."""
     days, hours, minutes = map(int, limit.groups("0")) if (limit := _LIMIT.fullmatch(text)) else (0, 0, 0)
@@ -298,13 +293,6 @@ def _minutes(text: str) -> int:
 def _partitions(text: str) -> list[dict[str, str]]:
     """From scontrol, a line each."""
     return [dict(re.findall(r"(\w+)=(\S*)", line)) for line in text.splitlines()]
-
-
-def _partitions_used(text: str, wanted: str) -> list[dict[str, str]]:
-    """Those that a list names; else the default one."""
-    rows = _partitions(text)
-    named = [row for row in rows if row.get("PartitionName") in wanted.split(",")]
-    return named or [row for row in rows if row.get("Default") == "YES"] or rows
 
 
 def _job(number: str, native: str, reason: str, name: str) -> QueuedJob:
