@@ -22,7 +22,7 @@ from mpicampaign.questions.ranking.say import (
     ranking_text,
     untested_lines,
 )
-from mpicampaign.questions.ranking.say_pairs import pair_sentence, pair_sentences
+from mpicampaign.questions.ranking.say_pairs import pair_sentence
 from mpicampaign.report.columns import MEDIANS
 from mpicampaign.report.data import data_grid
 from mpicampaign.report.exports import export_writer
@@ -143,7 +143,11 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
     yield from _items(published_sources(table))
     untested, told = _untested_and_told(table.rankings)
     rankings = [*map(ranking_text, told), *untested]
-    sentences = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, view)]
+    sentences = [
+        f"{ranking.metric.name}: {pair_sentence(pair, view)}"
+        for ranking in table.rankings
+        for pair in ranking.told_pairs
+    ]
     over = over_group_lines(table, view)
     yield from _items([*over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
 

@@ -13,11 +13,11 @@ from mpicampaign.mpis import library_version
 from mpicampaign.questions.answer import Answer, CandidateRow
 from mpicampaign.questions.crossings.draw import size_strips
 from mpicampaign.questions.ranking.find import PLACEMENTS
-from mpicampaign.show.cells import NO_VALUE, TERMS, metric_cell, placement_name
+from mpicampaign.show.cells import NO_VALUE, TERMS, MetricCell, placement_name
 from mpicampaign.show.charts.curves import ELAPSED, WIRE
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Fold, Grid, PageNode, Span
-from mpicampaign.show.runs import marks_of
+from mpicampaign.show.runs import mark_of
 from mpicampaign.show.source import ReportSource
 from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
 
@@ -64,7 +64,7 @@ def _matrix(source: ReportSource, answer: Answer) -> list[PageNode]:
         shade = sum(times > end for end in _SHADES)
         value = Span(one.value, link=source.runs_of(one.row), hint=_times(times, f"the best of {name}"))
         text = Span(value, "strong") if id(one.row) in leading else value
-        return Box(text, marks_of(one.row), one.ratio, f"value shade{shade}")
+        return Box(text, tuple(mark_of(one.row)), one.ratio, f"value shade{shade}")
 
     lines = tuple((Box(group), *(box(group, name) for name in placements)) for group in sorted(groups))
     return [Grid(answer.title, 1, (f"median, {answer.unit}", *placements), lines, role="ratios matrix")]
@@ -128,7 +128,7 @@ def _head(source: ReportSource, metric: Metric) -> Span:
 
 def _small(source: ReportSource, one: CandidateRow, metric: Metric) -> Span:
     """The median with its interval; a dash without one."""
-    shown = metric_cell(one.row, metric, source.view)
+    shown = MetricCell(one.row, one.row.cell(metric), source.view)
     return Span(f"{shown.box('median').text or NO_VALUE} {shown.interval}".rstrip(), "small")
 
 

@@ -19,7 +19,7 @@ from mpicampaign.questions.published.say import published_nodes
 from mpicampaign.questions.ranking.find import Pair, Ranking
 from mpicampaign.questions.ranking.say import disturbed_lines, verdict
 from mpicampaign.questions.ranking.say_pairs import factor_text, precision_text
-from mpicampaign.show.cells import STATISTICS, explained_terms, metric_cell
+from mpicampaign.show.cells import STATISTICS, MetricCell, explained_terms
 from mpicampaign.show.charts.curves import WIRE
 from mpicampaign.show.document import (
     Box,
@@ -139,7 +139,7 @@ def _row_head(source: ReportSource, row: Row) -> tuple[Box, Box]:
 
 def _cell(source: ReportSource, row: Row, metric: Metric, is_full: bool) -> Box:
     """The median, which leads to its runs; below, the interval; in full mean and range."""
-    shown = metric_cell(row, metric, source.view)
+    shown = MetricCell(row, row.cell(metric), source.view)
     if shown.reasons:
         return Box(kind_name(shown.reasons[0].kind), role="none")
     median, mean, low, high = map(shown.box, STATISTICS)
@@ -182,7 +182,11 @@ def _tested(source: ReportSource, table: Table) -> list[PageNode]:
     every = [(ranking, pair) for ranking in table.rankings for pair in ranking.pairs]
     if not every:
         return [verdicts]
-    pairs = every if len(every) <= _MOST_PAIRS else [each for each in every if _has_best(*each)]
+    pairs = (
+        every
+        if len(every) <= _MOST_PAIRS
+        else [each for each in every if each[0].best in (each[1].better, each[1].worse)]
+    )
     columns = ("metric", "of", "better", "worse", "factor", "effect", "p")
     shown = len(columns) - all(pair.verdict.reason == APART_IN_TIME for _, pair in pairs)
     grid = Grid(
@@ -196,10 +200,6 @@ def _tested(source: ReportSource, table: Table) -> list[PageNode]:
     )
     which = "Each pair" if pairs is every else f"{len(pairs)} of {len(every)} pairs, those with the best"
     return [verdicts, Fold(f"{which}: {table.title}", (grid,))]
-
-
-def _has_best(ranking: Ranking, pair: Pair) -> bool:
-    return ranking.best in (pair.better, pair.worse)
 
 
 def _absent(ranking: Ranking) -> Iterator[str]:

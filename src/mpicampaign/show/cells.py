@@ -13,11 +13,10 @@ from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.records import NOT_AVAILABLE
 from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.compare.findings import Absence
-from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, PublishedRow, Row
 from mpicampaign.compare.tables import Comparison, Table, absence_of
 from mpicampaign.show.document import Box, Span
-from mpicampaign.show.runs import marks_of
+from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import View, size_range
 
@@ -117,12 +116,7 @@ class MetricCell(NamedTuple):
         value, found = getattr(self.cell.summary, statistic), self.cell.summary.interval
         ends = (found.low, found.high) if found and statistic == "median" else None
         text = self.view.number(value, self.cell.metric.dimension)
-        return Box(text, marks_of(self.row), value, ends=ends)
-
-
-def metric_cell(row: Row, metric: Metric, view: View) -> MetricCell:
-    """The cell of a metric of the row's table."""
-    return MetricCell(row, row.cell(metric), view)
+        return Box(text, tuple(mark_of(self.row)), value, ends=ends)
 
 
 def absent_box(reasons: Absence, mark: str) -> Box:
@@ -136,11 +130,6 @@ def absent_box(reasons: Absence, mark: str) -> Box:
 def published_mark(row: PublishedRow) -> str:
     """How the row is marked: ``published, stfc-2017``."""
     return f"published, {row.reference}"
-
-
-def statistic_of(row: PublishedRow) -> str:
-    """``mean of 5``."""
-    return row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
 
 
 def published_sources(table: Table) -> list[str]:

@@ -421,11 +421,6 @@ def mark_of(row: Row) -> str:
     return MARK if row.disturbed else ""
 
 
-def marks_of(row: Row) -> tuple[str, ...]:
-    """† if the values are of disturbed runs."""
-    return (MARK,) if row.disturbed else ()
-
-
 def explained(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
     """The footnote of a table with such values."""
     return ((MARK, MEANING),) if any(row.disturbed for row in rows) else ()

@@ -18,7 +18,7 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid, Line
-from mpicampaign.show.runs import condition_note, explained, marks_of, offered
+from mpicampaign.show.runs import condition_note, explained, mark_of, offered
 from mpicampaign.show.sentences import absence, brief
 from mpicampaign.show.view import View
 
@@ -63,7 +63,7 @@ def _long_grid(
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` all in use."""
     footnotes = Footnotes(shared)
-    shown = [cells.metric_cell(row, metric, view) for row in table.rows if row.shows(metric)]
+    shown = [cells.MetricCell(row, row.cell(metric), view) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
     for one in shown:
@@ -135,7 +135,7 @@ def full_grid(
 
 def _full_boxes(row: Row, view: View, write: Callable[[cells.MetricCell], str]) -> list[Box | str]:
     found = [cells.MetricCell(row, cell, view) for cell in row.cells]
-    return [shown.absence if shown.reasons else Box(write(shown), marks_of(row)) for shown in found]
+    return [shown.absence if shown.reasons else Box(write(shown), tuple(mark_of(row))) for shown in found]
 
 
 def median_text(shown: cells.MetricCell) -> str:
@@ -160,7 +160,7 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
         names = [comparison.place(row), cells.placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
             part = metric.part if row.counted and not metric.bound else ""
-            lines.append((*names, part, *_brief_boxes(cells.metric_cell(row, metric, view))))
+            lines.append((*names, part, *_brief_boxes(cells.MetricCell(row, row.cell(metric), view))))
             names = ["", ""]
     lines += [line for metric in metrics for line in _published_lines(table, metric, view)]
     header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
@@ -207,7 +207,8 @@ def published_grid(table: Table, view: View) -> Grid:
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
         texts = ["" if value is None else view.number(value, what) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append((name, f"{cells.published_mark(row)}: {cells.statistic_of(row)}", *texts))
+        statistic = row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
+        lines.append((name, f"{cells.published_mark(row)}: {statistic}", *texts))
     return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))
 
 

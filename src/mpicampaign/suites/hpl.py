@@ -255,11 +255,6 @@ class HplRow:
         return {"N": str(self.order), "NB": str(self.block), "grid": grid}
 
 
-def is_row(line: str) -> bool:
-    """Whether a line begins like a row of results, even a damaged one."""
-    return _ROW.match(line) is not None
-
-
 def read_heading(line: str) -> RowLayout | None:
     """The heading of a table of results; None for any other line."""
     match = _HEADING.match(line)
@@ -399,7 +394,7 @@ class _HplReader:
             self.version = match[1]
         elif self._parameter(line):
             return
-        elif is_row(line):
+        elif _ROW.match(line):
             self._row(number, line)
         elif heading := read_heading(line):
             self.heading, self.row = heading, None

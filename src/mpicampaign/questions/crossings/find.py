@@ -37,7 +37,7 @@ class SizeLeader(NamedTuple):
 def leaders_by_size(ranking: Ranking) -> list[SizeLeader]:
     """At each size that all printed; none of a single candidate, of few sizes, or of shares of a baseline."""
     curves = {one.name: by_size(one) for one in ranking.contestants}
-    both = [(pair.better.name, pair.worse.name) for pair in ranking.pairs if pair.judged]
+    both = [(pair.better.name, pair.worse.name) for pair in ranking.pairs if pair.verdict.tested]
     if len(curves) < 2 or ranking.metric.baseline:
         return []
     return leaders_of(curves, [*both, *((b, a) for a, b in both)], bool(ranking.metric.lower_is_better))

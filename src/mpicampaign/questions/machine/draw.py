@@ -51,14 +51,14 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         frame, slowdown = _FRAMES.get(machine.verdict(search, name)), slowdowns.get(name)
         share = None if slowdown is None else math.log1p(slowdown) / math.log1p(most)
         fraction = None if share is None else min(1.0, max(0.0, share))
-        named = next((slow for slow in search.nodes.named if slow.member == name), None)
+        named = next((slow for slow in search.found.nodes.named if slow.member == name), None)
         text = below(search.metric, named.slower) if named and math.isfinite(named.slower) else ""
         return NodeBox(visible(name), fraction, frame, text or ("failed" if named else ""))
 
     title = f"{machine_title(machine)}: {metric_title(machine, search)}"
     rounds_of = "its rounds" if search.subject.unit == NODE else "its pairs"
     values = ", ".join(
-        f"{visible(slow.member)} {slower(search.metric, slow.slower)}" for slow in search.nodes.named
+        f"{visible(slow.member)} {slower(search.metric, slow.slower)}" for slow in search.found.nodes.named
     )
     return NodeMap(
         title,

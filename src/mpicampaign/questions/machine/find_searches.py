@@ -112,11 +112,6 @@ class MachineSearch:
         return self.label in _PROBES
 
     @property
-    def nodes(self) -> Search:
-        """Which nodes are slow."""
-        return self.found.nodes
-
-    @property
     def parts(self) -> tuple[Search, ...]:
         """Of switches, where they are known, nodes, and links."""
         links = self.found
@@ -325,7 +320,7 @@ def open_nodes(records: Iterable[Record]) -> dict[str, set[str]]:
         made = Counter(
             node for node, _ in {(member_of(run), run.metadata[ROUND]) for run in runs if _is_made(run)}
         )
-        suspects = {node for found in searches_of(runs) for node in found.nodes.not_decided}
+        suspects = {node for found in searches_of(runs) for node in found.found.nodes.not_decided}
         left_open[key] = suspects | {node for node in map(member_of, runs) if made[node] < SCREEN}
     return left_open
 
@@ -456,7 +451,8 @@ def _confirming_rounds(records: Sequence[Record], until: int) -> dict[int, tuple
     for machine_search in searches_of(records, until):
         if machine_search.label not in _NOISY:
             of_nodes = machine_search.subject.unit == NODE
-            confirm = machine_search.nodes if of_nodes else machine_search.found.links
+            found = machine_search.found
+            confirm = found.nodes if of_nodes else found.links
             for number, members in confirm.confirm.items():
                 asked.setdefault(number, set()).update(members)
     return {number: tuple(sorted(members)) for number, members in asked.items()}

@@ -164,7 +164,7 @@ def _in_groups(rankings: Iterable[Ranking], metric: Metric) -> Iterator[_InGroup
         for pair in ranking.pairs if (ranking.kind, ranking.metric) == (PLACEMENTS, metric) else ():
             both = pair.better, pair.worse
             if pair.factor and all(one.median > 0 for one in both):
-                setting = Setting(ranking.place, pair.factor, pair.clear)
+                setting = Setting(ranking.place, pair.factor, pair.verdict.clear)
                 modes = tuple(one.name for one in both if one.several_modes)
                 rows = pair.better.row, pair.worse.row
                 yield _InGroup(scope, (pair.better.name, pair.worse.name), setting, modes, rows)

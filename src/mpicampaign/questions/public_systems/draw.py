@@ -51,7 +51,7 @@ def public_nodes(comparison: Comparison, view: View) -> list[PageNode]:
 def _line(group: Alike, view: View) -> tuple[Box, ...]:
     """What is compared in words, and its strip."""
     metric, text, dots = group.first.metric, sentence(group, view), []
-    for other in group.others:
+    for other in group.first.others:
         made = ", ".join(filter(None, (other.about, other.source)))
         dots.append(public_dot(other.system, other.value, metric, view, other.ends, f" ({made})"))
     for beside in group.rows:

@@ -69,11 +69,6 @@ class Alike(NamedTuple):
         """What all rows have in common is read from it."""
         return self.rows[0]
 
-    @property
-    def others(self) -> Sequence[SystemValue]:
-        """The values of public systems and bundles; alike in all rows."""
-        return self.first.others
-
 
 def alike(rows: Iterable[Beside]) -> list[Alike]:
     """Own rows with others of like kind, those of one kind together."""
@@ -109,10 +104,10 @@ def sentence(group: Alike, view: View) -> str:
     if len(medians) > 1:
         ends = view.number(min(medians), dimension), view.quantity(max(medians), dimension)
         mine = f"{len(medians)} own {' to '.join(ends)}"
-    bundles = {other.system for other in group.others if other.bundle}
+    bundles = {other.system for other in group.first.others if other.bundle}
     public = counted(len(systems) - len(bundles), "public system")
     public += f" and {len(bundles)} of bundles" if bundles else ""
-    values = [other.value for other in group.others]
+    values = [other.value for other in group.first.others]
     low, high, middle = (
         view.number(value, dimension) for value in (min(values), max(values), median([*systems.values()]))
     )
@@ -200,5 +195,5 @@ def public_data(comparison: Comparison, more: Sequence[SystemValue]) -> Grid:
 def _values(group: Alike) -> Iterator[tuple[SystemValue, str]]:
     """Own ones first, and whose each is."""
     yield from ((beside.own, "own") for beside in group.rows)
-    for other in sorted(group.others, key=lambda other: other.value):
+    for other in sorted(group.first.others, key=lambda other: other.value):
         yield other, "bundle" if other.bundle else "public"

@@ -74,11 +74,6 @@ class Pair:
         return medians[1] / medians[0] if medians[0] else None
 
     @property
-    def judged(self) -> bool:
-        """Whether the two are tested."""
-        return self.verdict.tested
-
-    @property
     def effect(self) -> float:
         """How far one lies on one side of the other, from 0 to 1: the size of Cliff's delta."""
         a, b = self.better.cell.values, sorted(self.worse.cell.values)
@@ -99,16 +94,6 @@ class Pair:
         if min(a, b) < FEWEST:
             return f"{a} and {b} repeats: a test needs {FEWEST} of each"
         return f"{self.verdict.rows} of their repeats stand together in time: a test needs {FEWEST}"
-
-    @property
-    def small(self) -> bool:
-        """Whether the lead is below 1 %."""
-        return self.verdict.small
-
-    @property
-    def clear(self) -> bool:
-        """Whether the repeats show a lead that is worth the name."""
-        return self.verdict.clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +153,12 @@ class Ranking:
     @property
     def judged(self) -> bool:
         """Whether any pair is tested, or there is nothing to compare."""
-        return not self.pairs or any(pair.judged for pair in self.pairs)
+        return not self.pairs or any(pair.verdict.tested for pair in self.pairs)
 
     @property
     def tested(self) -> bool:
         """Whether any pair is."""
-        return any(pair.judged for pair in self.pairs)
+        return any(pair.verdict.tested for pair in self.pairs)
 
     @property
     def why_not_judged(self) -> str:
@@ -190,7 +175,7 @@ class Ranking:
     def unjudged_ahead(self) -> tuple[Contestant, ...]:
         """Those that are not judged whose medians are better than that of the best, by 1 % or more."""
         best = self.best
-        behind = (pair for pair in self.pairs if pair.worse is best and not pair.small)
+        behind = (pair for pair in self.pairs if pair.worse is best and not pair.verdict.small)
         return tuple(pair.better for pair in behind if not pair.better.judged)
 
     @property
@@ -207,7 +192,7 @@ class Ranking:
     @property
     def tied(self) -> bool:
         """Whether all leaders are within 1 % of the best; if not, some of them may be far behind it."""
-        return all(pair.small for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+        return all(pair.verdict.small for pair in self.pairs_of_best if pair.worse.name in self.leaders)
 
     @property
     def gap(self) -> Pair | None:
@@ -305,7 +290,7 @@ def _ranking(
     )
     led: dict[str, Pair] = {}
     for pair in pairs:  # the best come first
-        if pair.clear:
+        if pair.verdict.clear:
             led.setdefault(pair.worse.name, pair)
     behind = tuple(led[one.name] for one in contestants if one.name in led)
     sight = smallest_seen(verdicts) if logarithms and not looks else None

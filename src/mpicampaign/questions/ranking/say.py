@@ -121,15 +121,18 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     """What can be wrong in the rankings: a sentence for each kind of answer."""
     several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
     tested = [ranking for ranking in several if ranking.tested]
-    same = [pair for ranking in tested for pair in ranking.pairs if pair.judged and pair.verdict.same_order]
+    same = [
+        pair
+        for ranking in tested
+        for pair in ranking.pairs
+        if pair.verdict.tested and pair.verdict.same_order
+    ]
     said = [IN_ROWS] if several else []
     said += [SAME_ORDER.format(*_in_order(same[0]))] if same else []
     most = dict.fromkeys(ranking.error for ranking in tested)
     said += _added_lines(tested)
-    pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
-    if len(pairs) > 1:
-        pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]
-    return " ".join([*said, *pairs])
+    where = {error: _WHERE[error] if len(most) > 1 else "In each ranking" for error in most}
+    return " ".join([*said, *(f"{place} {_ERRORS[error]}." for error, place in where.items())])
 
 
 def _in_order(pair: Pair) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from mpicampaign.base.text import counted, listed
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.stopping import InterimPrecision
 from mpicampaign.compare.tables import Table
-from mpicampaign.questions.ranking.find import Contestant, Pair, Ranking
+from mpicampaign.questions.ranking.find import Contestant, Pair
 from mpicampaign.show.view import DEFAULT, View, percent, probability
 from mpicampaign.verdicts.compare import FEW_REPEATS, Added
 
@@ -22,12 +22,12 @@ def pair_sentence(pair: Pair, view: View) -> str:
     Separation and ratio are stated even where so many pairs are compared that they show nothing.
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
-    if not pair.judged and pair.verdict.reason != FEW_REPEATS:
+    if not pair.verdict.tested and pair.verdict.reason != FEW_REPEATS:
         text = f"{better} and {worse}: {_untested(pair, view)}"
-    elif not pair.judged:
+    elif not pair.verdict.tested:
         text = f"{better} and {worse}: too few repeats to compare them ({pair.too_few})"
     elif pair.verdict.shown:
-        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.small else ''}"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.verdict.small else ''}"
     elif pair.apart and not pair.verdict.added:
         chance = f"may be chance among {pair.among} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
@@ -140,11 +140,6 @@ def _certainty(pair: Pair) -> str:
         return f"{_p(pair)}, effect {pair.effect:.2f}"
     side = "below" if pair.better.cell.metric.lower_is_better else "above"
     return f"all {pair.better.cell.n} repeats of one lie {side} all {pair.worse.cell.n} of the other"
-
-
-def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
-    """What is said of pairs, one sentence each."""
-    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, view)}" for pair in ranking.told_pairs)
 
 
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
