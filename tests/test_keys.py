@@ -40,7 +40,7 @@ from mpicampaign.show.writers.markdown import markdown
 def read(folder: Path, text: str | bytes) -> Document:
     path = folder / "file.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_yaml(path, "file.yaml")
+    return read_yaml(path)
 
 
 def failure(folder: Path, text: str | bytes) -> Problem:
@@ -139,7 +139,7 @@ def test_unreadable_files_are_reported_with_their_line(
     tmp_path: Path, content: bytes, line: int | None, message: str
 ) -> None:
     problem = failure(tmp_path, content)
-    assert problem.file == "file.yaml"
+    assert problem.file == str(tmp_path / "file.yaml")
     assert problem.line == line
     assert message in problem.message
 

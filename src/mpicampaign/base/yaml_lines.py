@@ -188,8 +188,8 @@ def _as_written(value: Any) -> str | None:
     return str(value) if isinstance(value, str | int | float) else None
 
 
-def read_yaml(path: Path, name: str = "") -> Document:
-    """Read one file; ``name``: its name in messages, by default its path.
+def read_yaml(path: Path) -> Document:
+    """Read one file.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def read_yaml(path: Path, name: str = "") -> Document:
         when the file cannot be read at all: missing, not UTF-8, too large, not YAML. Errors that leave the
         rest readable (a key twice, a tag) are in the document's ``problems``.
     """
-    name = name or printable(str(path))
+    name = printable(str(path))
     text = _file_text(path, name)
     tags = _check_events(text, name)
     try:

@@ -300,27 +300,17 @@ def _moved(evidence: Evidence) -> str:
 
 def shared_core(evidence: Evidence) -> str:
     """``ranks 0 and 1 share core 0 of socket 0 of node1``, of bound ranks; or empty."""
-    if _threads(evidence) > 1:
-        return _shared_cpu(evidence)
-    places: dict[tuple[str, str], int] = {}
+    owners: dict[tuple[str, str], int] = {}
     for rank, seen in sorted(evidence.ranks.items()):
-        core = f"CPU {seen['start.allowed']}"
-        if {"start.core", "start.socket"} <= seen.keys():
-            core = f"core {seen['start.core']} of socket {seen['start.socket']}"
-        other = places.setdefault((evidence.host_of(rank), core), rank)
-        if other != rank:
-            return f"ranks {other} and {rank} share {core} of {evidence.host_of(rank)}"
-    return ""
-
-
-def _shared_cpu(evidence: Evidence) -> str:
-    """The first CPU that two ranks with several CPUs may use; empty without one."""
-    owners: dict[tuple[str, int], int] = {}
-    for rank, seen in sorted(evidence.ranks.items()):
-        for cpu in cpu_list(seen["start.allowed"]):
-            owner = owners.setdefault((evidence.host_of(rank), cpu), rank)
-            if owner != rank:
-                return f"ranks {owner} and {rank} share CPU {cpu} of {evidence.host_of(rank)}"
+        host, cores = evidence.host_of(rank), [f"CPU {seen['start.allowed']}"]
+        if _threads(evidence) > 1:
+            cores = [f"CPU {cpu}" for cpu in cpu_list(seen["start.allowed"])]
+        elif {"start.core", "start.socket"} <= seen.keys():
+            cores = [f"core {seen['start.core']} of socket {seen['start.socket']}"]
+        for core in cores:
+            other = owners.setdefault((host, core), rank)
+            if other != rank:
+                return f"ranks {other} and {rank} share {core} of {host}"
     return ""
 
 

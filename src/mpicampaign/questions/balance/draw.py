@@ -30,8 +30,8 @@ from mpicampaign.questions.balance.find_hpcc import (
     Quantity,
     hpcc_results,
     hpcc_rows,
+    is_refused,
     whole_system,
-    with_reference_blas,
 )
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.looks import COLOURS, Style, looks
@@ -110,10 +110,11 @@ def _omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
     """What is left out: results ``without`` the columns, reference BLAS, and runs that do not count."""
     names = [short_name(scene, result) for result in without]
     text = f" Without the columns needed: {', '.join(names)}." if names else ""
-    refused = with_reference_blas(scene.comparison)
+    rows = hpcc_rows(scene.comparison)
+    refused = filter(is_refused, rows)
     places = dict.fromkeys(f"{scene.place(row)} {visible(row.case.placement)}" for row in refused)
     text += f" Left out for their reference BLAS: {', '.join(places)}." if places else ""
-    rows = sorted(hpcc_rows(scene.comparison), key=lambda row: row.counted)
+    rows = sorted(rows, key=lambda row: row.counted)
     return text + left_out(scene, list({row.case: row for row in rows}.values()))
 
 

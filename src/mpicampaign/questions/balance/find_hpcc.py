@@ -82,7 +82,7 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     size, the one with the fastest HPL.
     """
     rows = [
-        row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row) and row.ranks is not None
+        row for row in hpcc_rows(comparison) if row.curves and not is_refused(row) and row.ranks is not None
     ]
     best = [max(same, key=_weight) for same in grouped(rows, lambda row: row.place).values()]
     results = [HpccResult(row, tuple(_values(series) for _, series in row.curves)) for row in best]
@@ -96,12 +96,8 @@ def hpcc_rows(comparison: Comparison) -> list[Row]:
     return [row for table in comparison.tables if table.series == HPCC for row in table.rows]
 
 
-def with_reference_blas(comparison: Comparison) -> list[Row]:
-    """Rows that have no place beside others: reference BLAS says nothing of a system's HPL."""
-    return [row for row in hpcc_rows(comparison) if _is_refused(row)]
-
-
-def _is_refused(row: Row) -> bool:
+def is_refused(row: Row) -> bool:
+    """Whether it has no place beside others: reference BLAS says nothing of a system's HPL."""
     return row.blas.startswith(REFERENCE_BLAS)
 
 

@@ -22,7 +22,7 @@ from mpicampaign.statistics.medians import median
 from mpicampaign.verdicts.rank_tests import rank_sum_and_welch, signed_ranks
 
 _SHM = "shm"  # a claimed transport
-# Of names that users choose.
+# In the names that users chose for what connects nodes, which ranks within a node do not use.
 _NETWORK = re.compile(
     r"infiniband|ethernet|fabric|network|interconnect|adapter|switch|slingshot|omni-?path|roce"
     r"|(?<![a-z])(ib|opa|hca|nic|link|rail)s?(?![a-z])",
@@ -162,12 +162,7 @@ def _also(attribute: str, a: Sequence[Row], b: Sequence[Row]) -> tuple[str, ...]
 
 def _attributes(row: Row) -> Mapping[str, str]:
     within = all(len(run.hosts) == 1 or run.metadata.get(CLAIMED_TRANSPORT) == _SHM for run, _ in row.curves)
-    return {name: level for name, level in row.attributes.items() if not (within and of_network(name))}
-
-
-def of_network(attribute: str) -> bool:
-    """Whether an attribute is named after what connects nodes, which ranks within a node do not use."""
-    return _NETWORK.search(attribute) is not None
+    return {name: level for name, level in row.attributes.items() if not (within and _NETWORK.search(name))}
 
 
 def not_compared(table: Table) -> dict[str, list[str]]:
