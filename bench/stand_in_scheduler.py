@@ -27,6 +27,7 @@ STARTUP = "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n"
 SECONDS, MOMENT = timedelta(seconds=9), "%Y-%m-%dT%H:%M:%SZ"  # of a run
 SIZES = [2**power for power in range(23)]
 HERE = Path(sys.argv[0]).parent
+_JOB = 'bash "$1"; times >"${3%/*}/times-${3##*/}"; echo "$2 ended" >"$3"'
 _LAUNCH = (
     r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill "
     r"--kill-on-bad-exit=0 --wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
@@ -47,7 +48,7 @@ def sbatch(script: str) -> None:
     }
     with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
         subprocess.Popen(
-            ["bash", "-c", 'bash "$1"; echo "$2 ended" >"$3"', "job", script, name, job],
+            ["bash", "-c", _JOB, "job", script, name, job],
             env={**os.environ, **allocation},
             stdin=subprocess.DEVNULL,
             stdout=log,

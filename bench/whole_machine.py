@@ -1,22 +1,23 @@
 """Every node of 1,024 and every pair of 64: planned, run in one job a look, collected, answered.
 
-The scheduler is a stand-in (``stand_in_scheduler.py``): no node exists, one of them is slow.
+The scheduler is a stand-in (``stand_in_scheduler.py``): no node exists, one of them is slow. All pairs of a
+large machine alone: ``python bench/whole_machine.py --node 0 --pair 5000``
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from common import PROJECT, title, usually
+from common import PROJECT, options, title, usually
 from stand_in_scheduler import COMMANDS, SLOW
 
-NODES, IN_PAIRS = usually((1024, 64), smallest=(30, 8))
-MEASURED = usually({"node": NODES, "pair": IN_PAIRS}, smallest={"pair": IN_PAIRS})
+NODES, IN_PAIRS = usually((1024, 64), smallest=(0, 8))
 PARTS = ("workflow", "templates", "kernels", "reference", "src", "profiles")
 PLAN, PAGE = 3.0, 3.0  # s, MB
 CAMPAIGN = """\
@@ -38,8 +39,9 @@ matrix:
 
 def main() -> None:
     """Prints a line for each stage."""
-    for unit, count in MEASURED.items():
-        measure(f"{'all pairs of ' if unit == 'pair' else ''}{count} nodes", f"n[0001-{count:04}]", unit)
+    for unit, count in vars(options(__doc__, sys.argv[1:], node=NODES, pair=IN_PAIRS)).items():
+        if count:
+            measure(f"{'pairs of ' if unit == 'pair' else ''}{count} nodes", f"n[0001-{count:04}]", unit)
 
 
 def measure(what: str, hosts: str, unit: str) -> None:
@@ -51,6 +53,9 @@ def measure(what: str, hosts: str, unit: str) -> None:
         file = write_campaign(project, hosts, unit)
         stage(project, "plan", "plan", file, PLAN)
         text = stage(project, "run, to the answer", "run", file)
+        jobs = "".join(times.read_text(encoding="utf-8") for times in project.glob("bin/times-*"))
+        used = (60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", jobs))
+        line("  beside it, the stand-in's jobs", sum(used), "s")
         stage(project, "plan, with results", "plan", file, PLAN)
         stage(project, "report, nothing has changed", "report", file)
         check(text)

@@ -8,8 +8,8 @@ defaults for what does not matter; `write_trivial` one whose runs take no time.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ import yaml
 from conftest import ProjectCopy, executable
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.planned_looks import NOTHING_DECIDED
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import (
     Benchmark,
@@ -34,9 +33,10 @@ from mpicampaign.campaign.model import (
 from mpicampaign.jobs.drafts import PlanMachine
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.plan import Plan, make_plan
+from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
-from mpicampaign.schemes.block import Made
+from mpicampaign.schemes.unit import Results
 
 INTEL_MPI = Mpi(
     "intelmpi",
@@ -55,28 +55,20 @@ PLACEMENTS = {
 BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", Provider("path", "/apps/IMB-MPI1"), ("PingPong",))
 
 
-@dataclass(frozen=True)
-class AnyMachine:
-    """A machine with all programs, and a campaign without results, unless it is said otherwise."""
+class AnyMachine(Results):
+    """A machine with all programs, and a campaign without results, but for these ``answers``."""
 
-    find_program: Callable[..., Program] = lambda system, benchmark: Program(
-        benchmark.provider.location or benchmark.program, "5" * 64
-    )
-    find_mpi: Callable[..., LocalMpi] = lambda system: LocalMpi(system.mpi.command)
-    evidence_library: Callable[..., str] = lambda system: "/apps/evidence.so"
-    libraries: Callable[..., str] = lambda system: ""
-    physical_cores: Callable[[], int] = lambda: 8
-    condition_of: Callable[..., str] = lambda case, repeat, identity: ""
-    begun: Callable[..., bool] = lambda case, repeat, identity: False
-    is_known: Callable[..., bool] = lambda case, benchmark, identities: False
-    blocks: Callable[..., dict[Any, int]] = lambda cases: {}
-    in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
-    stages: Callable[..., dict[str, Any]] = lambda compared, candidates, ranked: {}
-    rounds: Callable[..., Any] = lambda each, screen, benchmarks, earlier: screen
-    again: Callable[[], Any] = tuple
-    decided: Callable[..., Any] = lambda candidates, ranked: NOTHING_DECIDED
-    requested: Callable[..., Any] = lambda case: ()
-    is_stopped: Callable[..., bool] = lambda case, repeat, identity, benchmark, time_limit: False
+    folder = Path()
+    evidence_library = staticmethod(lambda system: "/apps/evidence.so")
+    find_mpi = staticmethod(lambda system: LocalMpi(system.mpi.command))
+    libraries = staticmethod(lambda system: "")
+    physical_cores = staticmethod(lambda: 8)
+
+    def __init__(self, **answers: Any) -> None:
+        vars(self).update(answers)
+
+    def find_program(self, system: System, benchmark: Benchmark) -> Program:
+        return Program(benchmark.provider.location or benchmark.program, "5" * 64)
 
 
 MACHINE = AnyMachine()
@@ -110,12 +102,22 @@ def plan(made: Campaign, machine: PlanMachine = MACHINE) -> Plan:
     return make_plan(made, ["here"], machine)
 
 
+def prepared_in(results: Path, made: Campaign) -> Prepared:
+    """The campaign, planned for its folder below ``results``."""
+    return Prepared(made, plan(made, AnyMachine(folder=results / made.name)), results)
+
+
+def with_draft(run: Run, **changes: Any) -> Run:
+    """The run with other facts of its case."""
+    return replace(run, draft=replace(run.draft, **changes))
+
+
 ROOT = Path("/results/c")
 
 
 def script_of(run: Run, root: Path = ROOT) -> Run:
     """A run below the campaign's folder ``root``."""
-    return replace(run, campaign_folder=root, token="70ce17")
+    return with_draft(run, campaign_folder=root, token="70ce17")
 
 
 TWO_NODES = {"nodes": 2, "ranks_per_node": 1, "transport": "any", "binding": "none"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from build_campaigns import MACHINE, campaign, plan
+from build_campaigns import MACHINE, AnyMachine, campaign, prepared_in
 from build_records import write_result
 from test_cluster_jobs import Cluster, leave
 
@@ -23,7 +23,7 @@ from mpicampaign.campaign.model import Benchmark
 from mpicampaign.jobs.drafts import PlanMachine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
-from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
+from mpicampaign.jobs.prepare import check_runs, write_scripts
 from mpicampaign.run.cluster_jobs import GRACE_SECONDS
 from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
@@ -105,7 +105,7 @@ def with_runs(made: dict[tuple[str, str, int], Made]) -> PlanMachine:
     def in_block(case: Case, repeat: int, identity: str, benchmark: Benchmark, limit: int) -> Made:
         return made.get((case.placement, case.benchmark, repeat), Made())
 
-    return replace(MACHINE, in_block=in_block)
+    return AnyMachine(in_block=in_block)
 
 
 TCP = "placements: TCP, benchmarks: [PingPong, Exchange]"
@@ -202,7 +202,7 @@ def make(tmp_path: Path) -> Callable[..., Cluster]:
     def cluster(repeats: int = 1, **group: object) -> Cluster:
         made = campaign(repeats=repeats, scheduler="slurm", group=group, pack=8)
         made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
-        prepared = Prepared(made, plan(made), tmp_path / "results")
+        prepared = prepared_in(tmp_path / "results", made)
         write_scripts(prepared)
         return Cluster(prepared.runs, prepared.folder / "submitting.lock")
 
@@ -237,7 +237,8 @@ def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:
     for hosts in ((), ("n7",)):
         made = campaign(scheduler="slurm", group={"hosts": hosts})
         made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
-        prepared = Prepared(made, plan(made), tmp_path, RunSelection(placements=("SHM",), repeats=((1, 1),)))
+        selection = RunSelection(placements=("SHM",), repeats=((1, 1),))
+        prepared = replace(prepared_in(tmp_path, made), selection=selection)
         if hosts:
             check_runs(prepared)  # where the nodes are always the same, a block is a stretch of time
         else:

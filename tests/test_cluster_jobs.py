@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_campaigns import PLACEMENTS, campaign, plan
+from build_campaigns import PLACEMENTS, campaign, prepared_in
 from build_records import write_result
 
 from mpicampaign.base.commands import CommandResult
 from mpicampaign.base.errors import UnreadableError
-from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.prepare import write_scripts
 from mpicampaign.jobs.render import run_folder
 from mpicampaign.jobs.run import Run
 from mpicampaign.run import cluster as run_cluster
@@ -122,8 +122,7 @@ class Cluster:
 def cluster_of(folder: Path, runs: int, **system: Any) -> Cluster:
     """A campaign's runs on the scheduler."""
     campaign_of_runs = campaign(repeats=runs, scheduler="slurm", **system)
-    planned = plan(campaign_of_runs)
-    prepared = Prepared(campaign_of_runs, planned, folder / "results")
+    prepared = prepared_in(folder / "results", campaign_of_runs)
     write_scripts(prepared)
     return Cluster(prepared.runs[:runs], prepared.folder / "submitting.lock")
 
@@ -227,7 +226,7 @@ def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Clust
     assert max(map(len, packs)) > 1
     for pack in packs:
         assert len({script.case for script in pack}) == len(pack) <= 4
-        assert [script.order for script in pack] == sorted(script.order for script in pack)
+        assert [script.place for script in pack] == sorted(script.place for script in pack)
     assert len(cluster.runs) == 30
     text = Path(cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
     assert any("timeout --kill-after=60" in each.read_text() for each in text)

@@ -12,7 +12,7 @@ from typing import Any
 
 import build_records as make
 import pytest
-from build_campaigns import campaign, plan, script_of
+from build_campaigns import campaign, plan, script_of, with_draft
 from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, RUN, evidence_text, rank_lines, split
 from test_own_reading import Site
 
@@ -204,12 +204,14 @@ def result(
     """A run with a result of this host, program and text of its MPI library."""
     file = folder / "libmpi.so.12"
     file.write_text("as it is")
-    run = replace(plan(campaign(group={"members": members})).runs[0], libraries=claimed_library)
+    run = with_draft(plan(campaign(group={"members": members})).runs[0], libraries=claimed_library)
     script = script_of(run, folder)
     lines = [f"job host={host}", f"job program_sha256={program}", f"rank 0 start.library={file}"]
     sums = f"job sha256.libmpi.so.12={checksum(library)}"
     make.write_result(script.result, *lines, sums, output=output)
-    script.claim.write_text(claim_text(replace(run, program_sha256=program), ["x"]))
+    script.claim.write_text(
+        claim_text(with_draft(run, program=run.draft.program._replace(sha256=program)), ["x"])
+    )
     return script
 
 

@@ -143,7 +143,7 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
         executable(tmp_path / name, text)
     for run in runs:
         run.folder.mkdir(parents=True)
-        run.path.write_text(JOB.replace("n4", run.job.group.hosts[1]))
+        run.path.write_text(JOB.replace("n4", run.job.hosts[1]))
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "STANDIN": str(tmp_path)}
     environment |= {"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 1 n2 1 n3 1 n4 1", "GIVEN": "as it was"}
     for state, count in (("unreach", 6), ("ok", 12)):
@@ -152,7 +152,7 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
         assert len([run for run in runs if run.has_result]) == count
     assert {run.result.read_text() for run in runs} == {"3\n"}
     for run in runs:
-        first, second = run.job.group.hosts
+        first, second = run.job.hosts
         assert (run.folder / "there").read_text() == f"{first} 1 {second} 1 on {second}, as it was\n"
     launches = (tmp_path / "launches").read_text().splitlines()
     assert (

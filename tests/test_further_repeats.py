@@ -13,7 +13,7 @@ from pathlib import Path
 
 import build_records as make
 import pytest
-from build_campaigns import MACHINE, campaign, plan, write_campaign, write_trivial
+from build_campaigns import AnyMachine, campaign, plan, write_campaign, write_trivial
 from conftest import ProjectCopy, succeeded
 
 from mpicampaign.base import planned_looks
@@ -37,7 +37,7 @@ from mpicampaign.verdicts.rows import TimedRun
 
 
 def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
-    machine = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 5 else "")
+    machine = AnyMachine(condition_of=lambda case, repeat, identity: DISTURBED if repeat < 5 else "")
     assert [run.repeat for run in plan(campaign(), machine).further] == [4, 4, 5, 5, 6, 6]
     ranked = plan(replace(campaign(), busy_machine=RANKED), machine)
     assert [run.repeat for run in ranked.further] == [4, 4], "made before the key was set"
@@ -48,8 +48,7 @@ def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
 
 def until_known(known_at: int, made: int) -> Plan:
     """Of a campaign whose repeats up to ``made`` have results, and whose cases are known by so many."""
-    machine = replace(
-        MACHINE,
+    machine = AnyMachine(
         condition_of=lambda case, repeat, identity: QUIET if repeat <= made else "",
         is_known=lambda case, benchmark, identities: len(identities) >= known_at,
     )

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_campaigns import MACHINE, script_of
+from build_campaigns import AnyMachine, script_of, with_draft
 from conftest import completed, succeeded
 
 from mpicampaign.base.identity import identity
@@ -30,8 +30,7 @@ from mpicampaign.jobs.texts import TextOfRepeats
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path("/home/user/mpicampaign/results/golden")
-FOUND = replace(
-    MACHINE,
+FOUND = AnyMachine(
     find_program=lambda system, benchmark: Program(benchmark.provider.location, "0123456789abcdef" * 4),
     evidence_library=lambda system: f"/home/user/mpicampaign/build/{system.name}/0123456789ab/evidence.so",
 )
@@ -54,7 +53,7 @@ def planned() -> tuple[Run, ...]:
 def blocks() -> str:
     """The script of two blocks on LSF, such as those of a race."""
     own = (run for run in planned() if run.case.system == "lsf-openmpi" and "SHM-" in run.case.placement)
-    block = [replace(script_of(run, ROOT), block="SHM", token="0" * 16) for run in own]
+    block = [replace(with_draft(script_of(run, ROOT), token="0" * 16), block="SHM") for run in own]
     return batch_text([block, block], ROOT / "batches/batch-0.runs")
 
 
@@ -89,9 +88,9 @@ def test_the_text_of_a_repeat_is_the_one_made_for_it_alone(text_of: Callable[[Ru
     """Also where the next run of the same names has another limit."""
     text = TextOfRepeats(text_of)
     for first in (script_of(run, ROOT) for run in planned()):
-        declared = {**first.declared, "repeat": 12}
-        other = replace(first, repeat=12, identity=identity(declared), declared=declared, order=7)
-        for run in (first, other, replace(other, time_limit=999)):
+        other = replace(first, repeat=12, identity=identity({**first.declared, "repeat": 12}), order=7)
+        longer = with_draft(other, entry=replace(other.draft.entry, time_limit=999))
+        for run in (first, other, longer):
             assert text(run) == text_of(run)
 
 

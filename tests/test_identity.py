@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_campaigns import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan, write_campaign
+from build_campaigns import BENCHMARK, INTEL_MPI, PLACEMENTS, AnyMachine, campaign, plan, write_campaign
 
 from mpicampaign.base.identity import canonical, differences, identity
 from mpicampaign.base.plan_file import plan_json
@@ -150,8 +150,7 @@ def test_every_repeat_is_a_run_of_its_own_and_more_repeats_change_none() -> None
 
 
 def test_nothing_of_a_machine_is_in_an_identity() -> None:
-    other = replace(
-        MACHINE,
+    other = AnyMachine(
         find_program=lambda system, benchmark: Program("/elsewhere/IMB-MPI1", "6" * 64),
         evidence_library=lambda system: "/elsewhere/evidence.so",
         libraries=lambda system: "abcdef",
@@ -229,7 +228,7 @@ def test_a_full_placement_in_a_campaign_file_keeps_the_runs_of_releases_before_w
     for entry in entries:
         path = tmp_path / "campaign.yaml"
         path.write_text(FULL.format(mpi=mpi, placements=entry))
-        [case] = make_plan(load_campaign(path), ["here"], MACHINE).cases
+        [case] = make_plan(load_campaign(path), ["here"], AnyMachine()).cases
         found += named(case)
     built_in, shared, *others = found
     assert built_in == shared != strict
@@ -245,7 +244,7 @@ def test_a_library_that_the_campaign_describes_is_part_of_the_identity(tmp_path:
             system={"mpi": mpi},
             benchmarks={"PingPong": {"provider": {"kind": "path", "location": "/bin/true"}}},
         )
-        [case] = make_plan(load_campaign(path), ["here"], MACHINE).cases
+        [case] = make_plan(load_campaign(path), ["here"], AnyMachine()).cases
         found[mpi, command] = case.declared
     assert found["mine", "mpirun"] != found["mine", "mpiexec"]
     assert found["intelmpi", "mpirun"] == found["intelmpi", "x"]  # a change of another library

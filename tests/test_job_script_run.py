@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_campaigns import BENCHMARK, PLACEMENTS, campaign, plan
+from build_campaigns import BENCHMARK, PLACEMENTS, campaign, prepared_in, with_draft
 from conftest import completed, executable, wait_until
 from default_signals import popen_with_default_signals
 
@@ -27,7 +27,7 @@ from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import build_script_text, script_text
 from mpicampaign.jobs.run import Run
-from mpicampaign.jobs.software import build_problem
+from mpicampaign.jobs.software import Program, build_problem
 
 END = 'echo "#@end rows=1 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
@@ -54,9 +54,10 @@ def prepared(
         executable(folder / "bin" / name, text)
     benchmark = replace(BENCHMARK, suite=suite, program="program", arguments=())
     made = campaign(placements, benchmark, repeats=1, prefix=str(folder), **system)
-    planned = plan(made)
-    run = replace(planned.runs[0], program=str(folder / "bin/program"), program_sha256="", time_limit=1)
-    found = Prepared(made, replace(planned, runs=(run,)), folder / "results")
+    found = prepared_in(folder / "results", made)
+    run = found.runs[0]
+    entry, command = replace(run.draft.entry, time_limit=1), Program(str(folder / "bin/program"))
+    found = replace(found, plan=replace(found.plan, runs=(with_draft(run, program=command, entry=entry),)))
     write_scripts(found)
     return found
 
@@ -234,7 +235,7 @@ def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> 
     mpi = made.campaign.systems["here"].mpi
     extended = replace(mpi, environment={**mpi.environment, "HCOLL_X": "0", "UCX_IB_PKEY": "0x0"})
     run = made.plan.runs[0]
-    run = replace(run, job=replace(run.job, system=replace(run.job.system, mpi=extended)))
+    run = with_draft(run, job=replace(run.job, system=replace(run.job.system, mpi=extended)))
     changed = Prepared(made.campaign, replace(made.plan, runs=(run,)), made.results)
     write_scripts(changed)
     assert execute(changed.runs[0]) == 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import build_records as make
 import pytest
-from build_campaigns import problems_of, program_at, write_campaign
+from build_campaigns import problems_of, program_at, with_draft, write_campaign
 from conftest import PROJECT, ProjectCopy
 from test_job_script_run import END, execute, prepared
 
@@ -201,7 +201,9 @@ def with_input(folder: Path, program: str, content: str = "hello\n", **system: o
     source = folder / "source.txt"
     source.write_text(content)
     sha256 = subprocess.check_output(["sha256sum", source], text=True).split()[0]
-    run = replace(found.plan.runs[0], inputs=(Input("words.txt", sha256, source=source),), time_limit=5)
+    run = found.plan.runs[0]
+    inputs, entry = (Input("words.txt", sha256, source=source),), replace(run.draft.entry, time_limit=5)
+    run = with_draft(run, inputs=inputs, entry=entry)
     made = replace(found, plan=replace(found.plan, runs=(run,)))
     write_scripts(made)
     return made
@@ -210,7 +212,7 @@ def with_input(folder: Path, program: str, content: str = "hello\n", **system: o
 def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     found = with_input(tmp_path, END)
     script = found.runs[0]
-    script.inputs[0].kept(found.folder).write_text("changed\n")
+    script.draft.inputs[0].kept(found.folder).write_text("changed\n")
     assert execute(script) == 66
     [attempt] = script.folder.glob("attempt-*")
     reason = "the input file words.txt differs from the one that the campaign declares"
@@ -221,7 +223,7 @@ def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
     found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
     write_inline(found)
     script = found.runs[0]
-    script.inputs[0].kept(found.folder).unlink()
+    script.draft.inputs[0].kept(found.folder).unlink()
     assert execute(script) == 0
     assert " bytes <==\nend of file\n$(touch /tmp/x) `x`\n" in script.result.read_text()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_campaigns import BENCHMARK, MACHINE, UNBOUND, campaign, plan, write_trivial
+from build_campaigns import BENCHMARK, UNBOUND, AnyMachine, campaign, plan, write_trivial
 from conftest import ProjectCopy, executable, succeeded, wait_until
 from test_loop import write_result
 
@@ -40,7 +40,7 @@ def test_systems_are_chosen_by_host_name() -> None:
 
 
 def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
-    disturbed = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 6 else "")
+    disturbed = AnyMachine(condition_of=lambda case, repeat, identity: DISTURBED if repeat < 6 else "")
     made = plan(campaign(), disturbed)
     assert (len(made.runs), made.most(None)[0]) == (12, 18)  # 18: where the machine moves between states
     known = plan(campaign(repeats=UNTIL_KNOWN))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_campaigns import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
+from build_campaigns import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, prepared_in, script_of, with_draft
 from conftest import completed, succeeded
 
 from mpicampaign.base.errors import UserError
@@ -18,7 +18,7 @@ from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.judge import CLAIMS
 from mpicampaign.jobs.claim import claim_text
-from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.prepare import write_scripts
 from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.mpis import libfabric
@@ -50,7 +50,7 @@ def text_of(made: Campaign, placement: str = "SHM-1", root: Path = ROOT) -> str:
 def test_a_claim_has_what_the_frozen_ones_lack_and_all_that_is_judged() -> None:
     benchmark = replace(BENCHMARK, suite="osu", program="osu_latency", arguments=("-m", "1:64"))
     run = first(campaign(benchmark=benchmark, group={"members": ("n1", "n2")}))
-    claim = read_evidence("", claim_text(replace(run, libraries="ab cd"), ["a", "b"])).claim
+    claim = read_evidence("", claim_text(with_draft(run, libraries="ab cd"), ["a", "b"])).claim
     expected = {"scripts": "a b", "libraries": "ab cd", "members": "n1 n2", "largest_size": "64"}
     assert expected.items() <= claim.items() and set(CLAIMS) <= claim.keys()
     assert (claim["identity"], claim["declared"]) == (run.identity, canonical(run.declared))
@@ -68,8 +68,8 @@ def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
 
 def prepared_script(folder: Path, made: Campaign) -> Path:
     """The only script of a campaign, written as for a user."""
-    planned = plan(made)
-    found = Prepared(made, replace(planned, runs=planned.runs[:1]), folder / "results")
+    found = prepared_in(folder / "results", made)
+    found = replace(found, plan=replace(found.plan, runs=found.plan.runs[:1]))
     write_scripts(found)
     return found.runs[0].path
 

@@ -259,7 +259,7 @@ def test_whole_blocks_until_all_cases_are_complete_in_one_state(
 def test_a_plan_has_whole_blocks_behind_all_others() -> None:
     made = build_campaigns.plan(
         build_campaigns.campaign(repeats=2),
-        replace(build_campaigns.MACHINE, blocks=lambda cases: {one.case: 3 for one in cases}),
+        build_campaigns.AnyMachine(blocks=lambda cases: {one.case: 3 for one in cases}),
     )
     cases = len(made.cases)
     assert [run.repeat for run in made.runs] == [n for n in range(1, 6) for _ in range(cases)]

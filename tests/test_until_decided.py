@@ -13,7 +13,7 @@ from typing import Any
 
 import build_records as make
 import pytest
-from build_campaigns import MACHINE, campaign, plan, program_at, write_campaign
+from build_campaigns import AnyMachine, campaign, plan, program_at, write_campaign
 from conftest import ProjectCopy, executable
 
 from mpicampaign.base.errors import UserError
@@ -56,7 +56,7 @@ def planned(
     def condition_of(case: Case, repeat: int, identity: str) -> str:
         return "" if repeat > made else DISTURBED if (case.placement, repeat) == ("SHM", disturbed) else QUIET
 
-    machine = replace(MACHINE, decided=decided, condition_of=condition_of)
+    machine = AnyMachine(decided=decided, condition_of=condition_of)
     return plan(replace(campaign(repeats=UNTIL_DECIDED), node_hours_cap=100), machine)
 
 
@@ -88,8 +88,7 @@ def test_in_blocks_those_that_are_left_have_the_next_stage() -> None:
         Stage(frozenset({0, 1}), 8, 0, frozenset(range(1, 9))),
         Stage(frozenset({1}), 4, 8, frozenset()),
     ]
-    machine = replace(
-        MACHINE,
+    machine = AnyMachine(
         stages=lambda compared, candidates, ranked: {"PingPong": stages} if compared == TO_DECIDE else {},
         in_block=lambda case, repeat, *_: done if repeat <= 8 else Made(),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -18,16 +19,28 @@ Declaration = Mapping[str, Any]
 
 LENGTH = 12
 METRIC = "metrics."  # before its name
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+_VALUE = os.urandom(16).hex()  # stands in for one
 
 
-def canonical(declared: Declaration) -> str:
-    """The declaration as JSON: equal declarations give equal text."""
-    return json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+def canonical(declared: object) -> str:
+    """A declaration, or a value of one, as JSON: equal ones give equal text."""
+    return _CANONICAL.encode(declared)
 
 
 def identity(declared: Declaration) -> str:
     """The first digits of the SHA-256 of a declaration."""
-    return hashlib.sha256(canonical(declared).encode()).hexdigest()[:LENGTH]
+    return identity_of(canonical(declared))
+
+
+def identity_of(canonical_text: str) -> str:
+    return hashlib.sha256(canonical_text.encode()).hexdigest()[:LENGTH]
+
+
+def canonical_but_for(declared: Declaration, *keys: str) -> str:
+    """The canonical text with `%s` for the values of these keys, which are in the order of their names."""
+    text = canonical({**declared, **dict.fromkeys(keys, _VALUE)})
+    return text.replace("%", "%%").replace(f'"{_VALUE}"', "%s")
 
 
 def run_path(case: Case, repeat: int, run_identity: str) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.host_lists import expand
-from mpicampaign.base.records import PAIR, WITH, Case
+from mpicampaign.base.records import PAIR
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import HostGroup
@@ -31,15 +30,6 @@ class GroupMember(NamedTuple):
     def name(self) -> str:
         """``n001``, or ``n001+n002``: what a host group of just these hosts is kept as."""
         return "+".join(self.hosts)
-
-    def case(self, case: Case) -> Case:
-        """The case of the host group, on the member: ``milan n001 with openmpi5``."""
-        group, library, name = case.host_group.partition(WITH)
-        return replace(case, host_group=f"{group} {self.name}{library}{name}")
-
-    def group(self, group: HostGroup) -> HostGroup:
-        """The host group with just these hosts."""
-        return replace(group, hosts=self.hosts, kept_as=self.name)
 
 
 def hosts_of(group: HostGroup) -> list[str]:

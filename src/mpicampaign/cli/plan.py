@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.records import RECORDS, plain_fields, read_records
@@ -40,10 +41,10 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.run.new_runs import alone_lines
 
     prepared, _ = prepared_with_only(options)
-    faults = _faults(prepared)
-    lacks = lacks_of(prepared)
+    due, lacks = prepared.pending, lacks_of(prepared)
+    faults = _faults(prepared, due)
     lacking = {run.identity for lack in lacks for run in lack.runs}
-    pending = len(prepared.pending) - len(lacking) + len(faults)
+    pending = len(due) - len(lacking) + len(faults)
     again = [f"to be run again: {run.label}: {fault.reason}" for run, fault in faults]
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
@@ -58,11 +59,11 @@ def run(options: argparse.Namespace) -> int:
 def _sights(prepared: Prepared) -> list[str]:
     """What the repeats will see, where the last report knows the spread."""
 
+    if not (file := prepared.folder / RECORDS).is_file():
+        return []
     planned: dict[str, int] = {}
     for entry in prepared.plan.cases:
         planned[entry.case.benchmark] = max(planned.get(entry.case.benchmark, 0), entry.repeats)
-    if not (file := prepared.folder / RECORDS).is_file():
-        return []
     from mpicampaign.compare.compare import compare
     from mpicampaign.report.sights import sight_lines
 
@@ -80,12 +81,13 @@ def _added(prepared: Prepared) -> str:
     return "; repeats that are added after a report find less" if added else ""
 
 
-def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
-    """The selected runs whose result does not count any more."""
+def _faults(prepared: Prepared, pending: Iterable[Run]) -> list[tuple[Run, Fault]]:
+    """The selected runs whose result does not count any more; ``pending``: those without one."""
     from mpicampaign.collect.caches import OutputsRead
     from mpicampaign.run.set_aside import fault_of
 
-    done = [run for run in prepared.selected if run.has_result]
+    due = {run.identity for run in pending}
+    done = [run for run in prepared.selected if run.identity not in due and run.has_result]
     before = OutputsRead(prepared.folder)
     faults = [(run, fault) for run in done if (fault := fault_of(run, before=before))]
     before.keep()
@@ -100,7 +102,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     from mpicampaign.run.lacking import lacks_of
 
     prepared, _ = prepared_with_only(options)
-    again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]
+    again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared, prepared.pending)]
     plan = selected_plan(prepared.plan, prepared.selection)
     most, seconds = plan.most(prepared.campaign.node_hours_cap)
     warnings = (line.removeprefix("warning: ") for line in warnings_text(plan))

@@ -42,7 +42,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     job, placement, case = run.job, run.job.placement, run.kept
     suite = SUITES[run.benchmark.suite]
     claims = {
-        "campaign": run.campaign,
+        "campaign": run.draft.campaign,
         "system": case.system,
         "host_group": case.host_group,
         "placement": case.placement,
@@ -63,9 +63,9 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",
-        "program_sha256": run.program_sha256,
-        "libraries": run.libraries,
-        **({"library_sums": library_sums(job.system.prefix)} if run.libraries else {}),
+        "program_sha256": run.draft.program.sha256,
+        "libraries": run.draft.libraries,
+        **({"library_sums": library_sums(job.system.prefix)} if run.draft.libraries else {}),
         "time_limit": run.time_limit,
         "largest_size": suite.largest_size(run.benchmark.program, run.benchmark.arguments, job.ranks) or "",
         **_requested(job),
@@ -85,7 +85,7 @@ def _members(job: Job) -> tuple[str, ...]:
 
     Listed hosts are left out if they are addresses, or with a scheduler, which may use other names.
     """
-    named = job.group.hosts if job.system.local else ()
+    named = job.hosts if job.system.local else ()
     return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
 
 
@@ -94,6 +94,6 @@ def _requested(job: Job) -> dict[str, str]:
     scheduler = batch_scheduler(job.system.scheduler)
     if scheduler is None:
         return {}
-    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
+    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.hosts)))}
     asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
     return {"scheduler": scheduler.name} | asked

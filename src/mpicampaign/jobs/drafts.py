@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import hashlib
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import Declaration, identity
+from mpicampaign.base.identity import Declaration, canonical, canonical_but_for, identity_of
 from mpicampaign.base.records import TO_DECIDE, WITH, Case
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.designs import Design, cases_of, decided_together, designs_of
@@ -24,15 +27,20 @@ from mpicampaign.schemes.unit import RepeatUnit, Results
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 
+TOKEN_LENGTH = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A case before its results are looked at.
 
     ``kept``: the names under which its runs are kept. ``here``: this machine makes its runs. ``program`` and
-    ``libraries`` are what this machine has; ``not_available``: why it cannot run the case.
+    ``libraries`` (build-ids) are what this machine has; ``not_available``: why it cannot run the case.
+    ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the names of jobs.
+    ``planned``: the case in the campaign file; ``whole``: of a member, the case of its host group.
     """
 
+    campaign: str
     entry: MatrixEntry
     case: Case
     kept: Case
@@ -41,13 +49,16 @@ class Draft:
     benchmark: Benchmark
     request: Request
     inputs: tuple[Input, ...]
-    declared: Declaration
     reading: Mapping[str, Any]
     identities: Identities
     program: Program
     not_available: str
     evidence_library: str
     libraries: str
+    campaign_folder: Path
+    token: str
+    planned: Case
+    whole: Case | None = None
 
     @property
     def is_made_here(self) -> bool:
@@ -63,20 +74,31 @@ class Draft:
         return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
 
     def on(self, member: GroupMember) -> Draft:
-        """The case on a member of its host group."""
-        declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
+        """The case on a member of its host group: ``milan n001 with openmpi5``."""
+        job, (group, library, name) = self.job, self.case.host_group.partition(WITH)
         return replace(
             self,
-            case=member.case(self.case),
+            case=replace(self.case, host_group=f"{group} {member.name}{library}{name}"),
             kept=replace(self.kept, host_group=member.name),
-            job=replace(self.job, group=member.group(self.job.group)),
-            declared=declared,
-            identities=Identities(declared),
+            job=Job(job.system, job.group, job.placement, job.ranks_per_node, member.hosts),
+            identities=self.identities.on(member),
+            whole=self.case,
         )
+
+
+def token_of(campaign_folder: Path) -> str:
+    """Identifies a campaign's folder, so that clones of one user never take each other's jobs.
+
+    It changes when the folder is moved, as jobs in the queue write to the old place.
+    """
+    return hashlib.sha256(os.fsencode(campaign_folder.resolve())).hexdigest()[:TOKEN_LENGTH]
 
 
 class PlanMachine(Results, Protocol):
     """What planning asks of the machine that it runs on, and of the campaign's results there."""
+
+    @property
+    def folder(self) -> Path: ...
 
     def find_program(self, system: System, benchmark: Benchmark, /) -> Program: ...
 
@@ -90,17 +112,38 @@ class PlanMachine(Results, Protocol):
 
 
 class Identities(dict[int, str]):
-    """The identities of a case's repeats by their numbers."""
+    """The identities of a case's repeats by their numbers; ``member``: of its host group, if it is of one.
 
-    def __init__(self, declared: Declaration) -> None:
+    ``texts``: canonical ones of the case, but for what differs among its repeats, and among its members.
+    """
+
+    __slots__ = ("_declared", "_member", "_texts")
+
+    def __init__(
+        self, declared: Declaration, texts: Sequence[str], member: GroupMember | None = None
+    ) -> None:
         super().__init__()
-        self._declared = declared
+        self._declared, self._texts, self._member = declared, texts, member
 
-    def declared(self, repeat: int) -> dict[str, Any]:
-        return {**self._declared, "repeat": repeat}
+    @classmethod
+    def of_case(cls, declared: Declaration) -> Identities:
+        keys = ("repeat",), ("host_group", "host_group.hosts", "repeat")
+        return cls(declared, [canonical_but_for(declared, *several) for several in keys])
+
+    def on(self, member: GroupMember) -> Identities:
+        """Those of a member of the case's host group."""
+        return Identities(self._declared, self._texts[1:], member)
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        if (member := self._member) is None:
+            return {**self._declared}
+        return {**self._declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
 
     def __missing__(self, repeat: int) -> str:
-        self[repeat] = identity(self.declared(repeat))
+        member = self._member
+        of_member = (canonical(member.name), f"[{','.join(map(canonical, member.hosts))}]") if member else ()
+        self[repeat] = identity_of(self._texts[0] % (*of_member, repeat))
         return self[repeat]
 
 
@@ -160,6 +203,7 @@ def _draft(
     not_available = next(filter(None, reasons), "") if here else ""
     made_here = here and not not_available
     return Draft(
+        campaign.name,
         entry,
         case,
         kept_case,
@@ -168,13 +212,15 @@ def _draft(
         benchmark,
         request,
         inputs,
-        declared,
         reading,
-        Identities(declared),
+        Identities.of_case(declared),
         program,
         not_available,
         machine.evidence_library(job.system) if made_here and job.system.evidence else "",
         machine.libraries(job.system) if made_here else "",
+        machine.folder,
+        token_of(machine.folder),
+        case,
     )
 
 
@@ -195,7 +241,7 @@ def _job(campaign: Campaign, case: Case, machine: PlanMachine) -> Job:
     if per_node == CORES:
         cores = group.cores if group.cores is not None else machine.physical_cores()
         per_node = max(cores // (placement.threads or 1), 1)
-    return Job(campaign.systems[case.system], group, placement, int(per_node))
+    return Job(campaign.systems[case.system], group, placement, int(per_node), group.hosts)
 
 
 def oversubscribed(job: Job) -> str:

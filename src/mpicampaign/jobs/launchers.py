@@ -12,12 +12,13 @@ from mpicampaign.schedulers import SCHEDULERS, Scheduler, batch_scheduler
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a launcher starts: a number of ranks per node of a host group."""
+    """What a launcher starts: a number of ranks per node of a host group, or of these hosts of it."""
 
     system: System
     group: HostGroup
     placement: Placement
     ranks_per_node: int
+    hosts: tuple[str, ...]
 
     @property
     def ranks(self) -> int:
@@ -32,7 +33,7 @@ class Job:
         scheduler = batch_scheduler(self.system.scheduler)
         if scheduler is None:
             return True
-        listed = scheduler.read_hosts(",".join(self.group.hosts)) if "hosts" in scheduler.granted else ()
+        listed = scheduler.read_hosts(",".join(self.hosts)) if "hosts" in scheduler.granted else ()
         return len(listed) == self.placement.nodes
 
     @property
@@ -157,7 +158,7 @@ def _launch(job: Job, options: tuple[str, ...]) -> Launch:
 
 def named_hosts(job: Job) -> tuple[str, ...]:
     """The hosts of a job that the campaign file lists; empty where a scheduler chooses them."""
-    return job.group.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()
+    return job.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()
 
 
 def claimed_settings(job: Job) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
@@ -20,7 +20,6 @@ from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.model import Campaign
 from mpicampaign.jobs.drafts import Draft, PlanMachine, units_of
 from mpicampaign.jobs.planned import PlannedCase, planned_case, planned_runs, with_parts
-from mpicampaign.jobs.rounds import Rounds
 from mpicampaign.jobs.run import Run
 from mpicampaign.schemes.block import DesignState
 from mpicampaign.schemes.due import due
@@ -34,8 +33,7 @@ class Plan(plan_file.PlanFile):
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
     ``until_known``: whether any case is repeated until it is known. ``in_states``: further repeats of every
-    case, since the machine alternates between states. ``designs``: the block designs of this machine;
-    ``rounds``: of its host groups with `each`.
+    case, since the machine alternates between states. ``designs``: the block designs of this machine.
     """
 
     cases: tuple[PlannedCase, ...] = ()
@@ -44,7 +42,6 @@ class Plan(plan_file.PlanFile):
     until_known: bool = False
     in_states: int = 0
     designs: tuple[DesignState, ...] = ()
-    rounds: tuple[Rounds, ...] = ()
 
     @property
     def node_seconds(self) -> float:
@@ -72,9 +69,10 @@ class Plan(plan_file.PlanFile):
 
     def without(self, identities: Collection[str]) -> Plan:
         """The plan without these runs, and without further repeats of cases that have no other run."""
+        if not identities:
+            return self
         runs = tuple(run for run in self.runs if run.identity not in identities)
-        cases = tuple(planned.without(identities) for planned in self.cases)
-        return replace(self, runs=runs, cases=cases) if identities else self
+        return replace(self, runs=runs, cases=tuple(planned.without(identities) for planned in self.cases))
 
     @property
     def further(self) -> tuple[Run, ...]:
@@ -146,35 +144,18 @@ def plan_of(
     ordered = _within_cap(shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
     until_known = any(entry.repeats <= UNTIL_KNOWN or entry.race or entry.each for entry in campaign.matrix)
-    cases = [planned_case(unit, case) for unit, case in asked]
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
         seed=campaign.seed,
-        cases=tuple(replace(case, runs=tuple(repeats.get(case.case, case.runs))) for case in cases),
+        cases=tuple(planned_case(unit, case, repeats.get(case.candidate.case, ())) for unit, case in asked),
         busy_machine=campaign.busy_machine,
         runs=ordered,
         capped=len(runs) - len(ordered) if until_known else 0,
         until_known=until_known,
         in_states=max(states.values(), default=0),
         designs=tuple(of_unit.design for of_unit in dues if of_unit.design),
-        rounds=tuple(_rounds(asked, repeats)),
     )
-
-
-def _rounds(
-    asked: Iterable[tuple[RepeatUnit[Draft], CaseDue[Draft]]], runs: Mapping[Case, Sequence[Run]]
-) -> Iterator[Rounds]:
-    """The rounds of each host group whose members are measured side by side."""
-    of_members = [
-        (case.whole, unit.entry.each.unit, case.candidate)
-        for unit, case in asked
-        if unit.entry.each and case.whole
-    ]
-    for (group_case, kind), members in grouped(of_members, lambda member: member[:2]).items():
-        drafts = [draft for *_, draft in members]
-        member_runs = tuple(run for draft in drafts for run in runs.get(draft.case, ()))
-        yield Rounds(group_case, kind, len(drafts), member_runs, drafts[0].not_available)
 
 
 def _check_different(campaign: Campaign, cases: Iterable[CaseDue[Draft]]) -> None:
@@ -252,7 +233,8 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
 
 def _together(run: Run) -> object:
     """A key that runs share which are made together or not at all: of a block, or a round."""
-    return (run.whole, run.round) if run.round else (run.block, run.repeat) if run.block else run.identity
+    of_block = (run.block, run.repeat) if run.block else run.identity
+    return (run.draft.whole, run.round) if run.round else of_block
 
 
 def _hours(seconds: float) -> float:
@@ -284,7 +266,6 @@ def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
         plan,
         runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
         cases=tuple(planned for planned in cases if planned.runs),
-        rounds=tuple(rounds for rounds in plan.rounds if selection.takes_case(rounds.case)),
     )
 
 

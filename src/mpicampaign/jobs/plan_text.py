@@ -11,6 +11,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import ALL_PAIRS, RACE_WITHIN, RANKED, TO_DECIDE, defined_name
 from mpicampaign.base.text import counted
 from mpicampaign.base.this_machine import allocation
+from mpicampaign.jobs.run import WAITS
 from mpicampaign.schemes.block import DesignState
 from mpicampaign.suites import SUITES
 
@@ -30,7 +31,8 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     )
     for benchmark, cases in of_benchmarks.items():
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
-    lines += ["", *rounds_text(plan)] if plan.rounds else []
+    rounds = rounds_text(plan)
+    lines += ["", *rounds] if rounds else []
     if offers := sources_text(plan):
         lines += ["", *offers]
     lines += ["", *blocks_text(plan)] if plan.designs else []
@@ -39,7 +41,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     runs, seconds = plan.most(cap)
     more = pending > 0 and runs > len(plan.runs)
     most = f"; at most {runs} {_when_more(plan)}" if more else ""
-    most += "; their results may call for more rounds" if plan.rounds and pending else ""
+    most += "; their results may call for more rounds" if rounds and pending else ""
     then = f", then {seconds / 3600:.2f}" if more else ""
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done{most}"]
@@ -62,7 +64,7 @@ def _when_more(plan: Plan) -> str:
 def lists_text(plan: Plan) -> list[str]:
     """How many cases lists expand to, by placement, benchmark and host group; in one line."""
     cases = [planned.case for planned in plan.cases if not planned.each]
-    cases += [rounds.case for rounds in plan.rounds]
+    cases += dict.fromkeys(planned.whole for planned in plan.cases if planned.whole)
     kinds = {
         "placement {} to {}": [case.placement for case in cases],
         "benchmark {} to {}": [case.benchmark for case in cases],
@@ -159,9 +161,26 @@ def blocks_text(plan: Plan) -> list[str]:
 
 
 def rounds_text(plan: Plan) -> list[str]:
-    """The rounds of each case on a whole host group: how many there are, their runs and node-hours."""
-    identities = {run.identity for run in plan.runs}
-    return [str(rounds.only(identities)) for rounds in plan.rounds]
+    """The rounds of each case on a whole host group, with the runs and node-hours.
+
+    ``milan NODE stream: 64 nodes, 2 rounds of at most 64: 128 runs, at most 21.33 node-hours``
+    """
+    runs_of = grouped(plan.runs, lambda run: run.draft.whole)
+    of_groups = grouped(plan.cases, lambda planned: planned.whole)
+    lines = []
+    for case, members in of_groups.items():
+        if case is None:  # of no host group with `each`
+            continue
+        runs = runs_of.get(case, [])
+        sizes = Counter(run.round for run in runs)
+        rounds = f"{counted(len(sizes), 'round')} of at most {max(sizes.values(), default=0)}"
+        hours = sum(run.node_seconds for run in runs) / 3600
+        waits = f"; {WAITS}" if any(run.waits_for_all for run in runs[:1]) else ""
+        made = f", {rounds}: {len(runs)} runs, at most {hours:.2f} node-hours{waits}"
+        made = f": n/a: {why}" if (why := members[0].not_available) else made
+        name = f"{case.host_group} {case.placement} {case.benchmark}"
+        lines.append(f"{name}: {counted(len(members), members[0].each)}{made}")
+    return lines
 
 
 def _looks_text(state: DesignState, scheme: str) -> str:

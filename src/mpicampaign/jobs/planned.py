@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mpicampaign.base import plan_file
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
-from mpicampaign.base.records import defined_name
+from mpicampaign.base.records import Case, defined_name
 from mpicampaign.jobs.drafts import Draft, oversubscribed
 from mpicampaign.jobs.run import Run
 from mpicampaign.schemes.due import due
@@ -22,13 +22,14 @@ class PlannedCase(plan_file.CaseEntry):
 
     ``absent``: why its program is not on this machine, one of the reasons of ``not_available``. ``addable``:
     how many more runs there may be, by the campaign. ``disturbed``: for how many runs further ones stand in.
-    ``warnings``: what the runs may suffer from.
+    ``warnings``: what the runs may suffer from. ``whole``: of a member, the case of its host group.
     """
 
     absent: str = ""
     addable: int = 0
     disturbed: int = 0
     warnings: tuple[str, ...] = ()
+    whole: Case | None = None
 
     @property
     def further(self) -> int:
@@ -41,8 +42,8 @@ class PlannedCase(plan_file.CaseEntry):
         return replace(self, runs=runs, addable=self.addable if runs else 0)
 
 
-def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft]) -> PlannedCase:
-    """The case with its repeats."""
+def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft], runs: Iterable[Run] = ()) -> PlannedCase:
+    """The case with its repeats; ``runs``: where it is made here."""
     draft, design, members = case.candidate, unit.design, unit.entry.each
     return PlannedCase(
         draft.case,
@@ -50,8 +51,8 @@ def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft]) -> PlannedCase:
         draft.not_available,
         draft.job.line_rate,
         draft.job.group.core_peak,
-        draft.declared,
-        case.repeats,
+        draft.identities.declared,
+        tuple(runs) or case.repeats,
         oversubscribed(draft.job),
         draft.job.group.attributes,
         draft.reading,
@@ -67,6 +68,7 @@ def planned_case(unit: RepeatUnit[Draft], case: CaseDue[Draft]) -> PlannedCase:
         addable=case.addable,
         disturbed=case.disturbed,
         warnings=tuple(SUITES[draft.benchmark.suite].warns(draft.request)),
+        whole=draft.whole,
     )
 
 
@@ -78,6 +80,7 @@ def planned_runs(unit: RepeatUnit[Draft], case: CaseDue[Draft], tried: Collectio
     draft = case.candidate
     return [
         Run(
+            draft=draft,
             repeat=entry.repeat,
             row=case.rows.get(entry.repeat, entry.repeat),
             stands_in=entry.repeat in case.stand_ins,
@@ -86,21 +89,7 @@ def planned_runs(unit: RepeatUnit[Draft], case: CaseDue[Draft], tried: Collectio
             left=entry.left,
             closed=case.closes(entry.repeat),
             round=entry.round,
-            campaign=unit.campaign.name,
-            case=draft.case,
-            kept=draft.kept,
-            job=draft.job,
-            benchmark=draft.benchmark,
-            time_limit=draft.entry.time_limit,
-            program=draft.program.command,
-            program_sha256=draft.program.sha256,
-            evidence_library=draft.evidence_library,
-            libraries=draft.libraries,
-            declared=draft.identities.declared(entry.repeat),
-            inputs=draft.inputs,
             block=unit.design.name if unit.design else "",
-            each=unit.entry.each,
-            whole=case.whole,
         )
         for entry in (case.repeats if draft.is_made_here else ())
         if entry.repeat not in case.skipped and entry.identity not in tried

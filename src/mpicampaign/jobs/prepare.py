@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -18,7 +18,7 @@ from mpicampaign.base.identity import run_path
 from mpicampaign.base.places import results_folder
 from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json
 from mpicampaign.base.planned_looks import note_looks
-from mpicampaign.base.records import WITH, Case, defined_name
+from mpicampaign.base.records import Case, defined_name
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.base.this_machine import physical_cores
 from mpicampaign.base.yaml_lines import printable
@@ -38,7 +38,6 @@ from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.schemes.unit import RepeatUnit, Results
 
 EVIDENCE_LIBRARY = "evidence.so"
-TOKEN_LENGTH = 6
 _CHECKSUMS = os.urandom(16).hex()  # stands in for them in a claim
 _MANY = 200  # scripts: to write them takes longer than to start a process
 
@@ -84,26 +83,15 @@ class Prepared:
     def folder(self) -> Path:
         return self.results / self.campaign.name
 
-    @cached_property
-    def token(self) -> str:
-        """Identifies the campaign's folder, so that clones of one user never take each other's jobs.
-
-        It changes when the folder is moved, as jobs in the queue write to the old place.
-        """
-        return hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:TOKEN_LENGTH]
-
     @property
     def runs_here(self) -> bool:
         """Whether any runs are made on this machine, without a scheduler."""
         return any(self.campaign.systems[name].local for name in self.plan.systems)
 
-    @cached_property
+    @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs of the plan, with their places in this folder."""
-        return tuple(self._placed(self.plan.runs))
-
-    def _placed(self, runs: Iterable[Run]) -> list[Run]:
-        return [replace(run, campaign_folder=self.folder, token=self.token) for run in runs]
+        """All runs of the plan."""
+        return self.plan.runs
 
     @cached_property
     def _unit_of(self) -> dict[Case, RepeatUnit[Draft]]:
@@ -111,11 +99,7 @@ class Prepared:
 
     def unit_of(self, run: Run) -> RepeatUnit[Draft]:
         """What is decided together with a run: its case, the candidates beside it, or its host group."""
-        case = run.whole or run.case
-        group, library, name = case.host_group.partition(WITH)
-        if case not in self._unit_of:  # of a node that is measured again
-            case = replace(case, host_group=f"{group.partition(':')[0]}{library}{name}")
-        return self._unit_of[case]
+        return self._unit_of[run.draft.planned]
 
     def due_beside(self, run: Run, tried: Collection[str] = ()) -> list[Run]:
         """The runs of its unit that are due by the results now, in the order of the plan.
@@ -131,7 +115,7 @@ class Prepared:
             allowed = {run.identity for run in self.planned_again().plan.runs}
             new = [run for run in new if run.identity in allowed]
         selected = (run for run in new if self.selection.takes(run.case, run.repeat))
-        return list(shuffled((run for run in self._placed(selected) if _is_due(run)), self.campaign.seed))
+        return list(shuffled((run for run in selected if _is_due(run)), self.campaign.seed))
 
     def planned_again(self) -> Prepared:
         """The campaign, planned by the results now; its file is not read again."""
@@ -161,13 +145,13 @@ class Prepared:
         due = grouped(self.pending, lambda run: run.block or run.case).values()
         first = (min(run.repeat for run in runs) for runs in due)
         runs = [run for runs, repeat in zip(due, first, strict=True) for run in runs if run.repeat == repeat]
-        return tuple(sorted(runs, key=lambda run: run.order))
+        return tuple(sorted(runs, key=lambda run: run.place))
 
     def binaries(self, system: str) -> list[Path]:
         """What a system's selected runs need built: the evidence library and bundled kernels."""
         runs = [run for run in self.selected if run.case.system == system]
         bundled = {run.benchmark.program for run in runs if run.benchmark.provider.kind == "bundled"}
-        libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
+        libraries = {EVIDENCE_LIBRARY for run in runs if run.draft.evidence_library}
         folder = software.build_folder(self.campaign.systems[system])
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
 
@@ -177,7 +161,7 @@ class Prepared:
         programs = self.campaign.systems[system].programs  # take precedence over the provider
         sources = [run for run in runs if run.benchmark.provider.kind == "source"]
         sources = [run for run in sources if run.benchmark.program not in programs]
-        return {Path(run.program): run.benchmark for run in sources}
+        return {Path(run.draft.program.command): run.benchmark for run in sources}
 
 
 def _is_due(run: Run) -> bool:
@@ -328,7 +312,7 @@ def _write_each(runs: Sequence[Run], inline: bool = False) -> None:
     claim_of = TextOfRepeats(partial(claim_text, scripts=[_CHECKSUMS]))
     for run in runs:
         run.folder.mkdir(parents=True, exist_ok=True)
-        for file in run.inputs:
+        for file in run.draft.inputs:
             keep(file, run.campaign_folder)
         script = script_of(run)
         checksums = dict.fromkeys([*_checksums(run.claim), hashlib.sha256(script.encode()).hexdigest()])

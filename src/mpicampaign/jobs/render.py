@@ -179,7 +179,7 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path, longest: int = MANY) 
     return _rendered(
         "batch.sh.j2",
         **_request(run, runs.stem, total, count if count > 1 else 0, widest(tasks[0])),
-        shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
+        shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.draft.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
@@ -204,19 +204,20 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path, long
     run = runs[0]
     scheduler = SCHEDULERS[run.job.system.scheduler]
     assert scheduler.rounds is not None  # there are no such batches without
-    names = {host for run in runs for host in run.job.group.hosts}
+    names = {host for run in runs for host in run.job.hosts}
     hosts = sorted(names, key=lambda host: (len(host), host))
     seconds = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
     limit = -(-seconds // 60)
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
-    group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
-    job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
-    request = _request(replace(run, job=job), rounds.stem, min(limit, longest), most=widest(runs))
+    group, placement = replace(run.job.group, requeue=False), replace(run.job.placement, nodes=len(hosts))
+    job = replace(run.job, group=group, placement=placement, hosts=tuple(hosts))
+    whole = replace(run, draft=replace(run.draft, job=job))
+    request = _request(whole, rounds.stem, min(limit, longest), most=widest(runs))
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return _rendered(
         "rounds.sh.j2",
         **request,
-        shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.campaign}",
+        shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.draft.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
         campaign_folder=run.campaign_folder,
         rounds=rounds,
@@ -228,12 +229,10 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path, long
 def rounds_lines(steps: Sequence[Sequence[Run]]) -> list[str]:
     """The part of each node in each step: step, node, run or serve, seconds, folder of the run, its nodes."""
     return [
-        "\t".join(
-            (str(number), host, role, str(step_seconds(run)), run_folder(run), " ".join(run.job.group.hosts))
-        )
+        "\t".join((str(number), host, role, str(step_seconds(run)), run_folder(run), " ".join(run.job.hosts)))
         for number, step in enumerate(steps, start=1)
         for run in step
-        for host, role in zip(run.job.group.hosts, ("run", "serve"), strict=False)
+        for host, role in zip(run.job.hosts, ("run", "serve"), strict=False)
     ]
 
 
@@ -274,7 +273,7 @@ def _request(
         "ranks_per_node": ranks,
         "threads": threads,
         "time": ShellText(scheduler.time(limit)),
-        "options": scheduler.options(group.keys | {"gpus_per_node": gpus or None}),
+        "options": scheduler.options(group.keys | {"hosts": job.hosts, "gpus_per_node": gpus or None}),
         "directives": [*system.directives, *group.directives],
     }
 
@@ -308,14 +307,14 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
             if not _RECORDED.fullmatch(name) or _SECRET.search(name.upper())
         ),
         "spack": spack,
-        "program": run.program,
+        "program": run.draft.program.command,
         "launch": _tokens(
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
-        "inputs": [_input(file, run.campaign_folder, inline) for file in run.inputs],
+        "inputs": [_input(file, run.campaign_folder, inline) for file in run.draft.inputs],
         "result_file": suite.result_file,
         "time_limit": run.time_limit,
-        "private_folder": suite.private_folder and not run.inputs,
+        "private_folder": suite.private_folder and not run.draft.inputs,
         "whole": _tokens([*suite.whole, *run.benchmark.whole]),
         "refused": suite.refused or run.benchmark.refused,
         "hosts": _tokens(named_hosts(job)),
@@ -359,7 +358,7 @@ def _placement(run: Run) -> dict[str, Any]:
         "interface": job.interface,
         "rank_variable": rank_variable,
         "local_rank_variable": local_rank_variable,
-        "evidence_library": run.evidence_library,
+        "evidence_library": run.draft.evidence_library,
         "gpus_per_node": placement.gpus_per_node,
         "gpu_binding": placement.gpu_binding,
         "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",

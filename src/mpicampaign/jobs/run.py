@@ -11,10 +11,10 @@ from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import Case
 from mpicampaign.base.run_files import RESULT, result_in
 from mpicampaign.campaign.model import Benchmark, Each
-from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.jobs.inputs import Input
+from mpicampaign.jobs.drafts import Draft
 from mpicampaign.jobs.launchers import Job
 
+WAITS = "a job waits until all its nodes are free"
 SCRIPT, CLAIM = "job.sh", "claim"  # in a run's folder
 
 
@@ -22,49 +22,60 @@ SCRIPT, CLAIM = "job.sh", "claim"  # in a run's folder
 class Run(plan_file.RunEntry):
     """One repeat of a case: one job script, one job, one raw output. ``order`` counts the runs of the plan.
 
-    ``place``: runs are made in this order. ``row``: the number of the row that it is made in.
-    ``stands_in``: for a run of this row that does not count.
-    ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``.
-    ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
-    ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
-    job. Of a run in a block: ``block``: the name of the design; ``part``: the folders of the candidates with
-    its repeat; ``closed``: it is not made (again), though it has no result. Of a member of a host group with
-    ``each``: ``whole``: the case of the group.
+    ``draft``: all that it shares with the other repeats of its case. ``place``: runs are made in this order.
+    ``row``: the number of the row that it is made in. ``stands_in``: for a run of this row that does not
+    count. Of a run in a block: ``block``: the name of the design; ``part``: the folders of the candidates
+    with its repeat; ``closed``: it is not made (again), though it has no result.
     """
 
+    draft: Draft
     order: int = 0
     place: tuple[int, ...] = ()
     row: int = 0
     stands_in: bool = False
-    campaign: str
-    case: Case
-    kept: Case
-    job: Job
-    benchmark: Benchmark
-    time_limit: int
-    program: str
-    program_sha256: str
-    evidence_library: str
-    libraries: str
-    declared: dict[str, Any]
-    inputs: tuple[Input, ...] = ()
-    campaign_folder: Path = Path()
-    token: str = ""
     block: str = ""
     part: tuple[str, ...] = ()
     closed: bool = False
-    each: Each | None = None
-    whole: Case | None = None
+
+    @property
+    def case(self) -> Case:
+        return self.draft.case
+
+    @property
+    def kept(self) -> Case:
+        """The names in its folder and its claim."""
+        return self.draft.kept
+
+    @property
+    def each(self) -> Each | None:
+        return self.draft.entry.each
+
+    @property
+    def job(self) -> Job:
+        return self.draft.job
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.draft.benchmark
+
+    @property
+    def time_limit(self) -> int:
+        return self.draft.entry.time_limit
+
+    @property
+    def campaign_folder(self) -> Path:
+        """Below it are the files of all runs."""
+        return self.draft.campaign_folder
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What its identity is made from."""
+        return {**self.draft.identities.declared, "repeat": self.repeat}
 
     @property
     def waits_for_all(self) -> bool:
         """Whether its job waits for nodes that others use, beside whose it is measured."""
         return self.each is not None and self.each.takes_all and not self.job.system.local
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """How its output is read; empty where the suite knows."""
-        return reading_of(self.benchmark)
 
     @property
     def node_seconds(self) -> float:
@@ -85,7 +96,7 @@ class Run(plan_file.RunEntry):
     @property
     def job_name(self) -> str:
         """The unique name of its job in the queue."""
-        return job_name(self.kept.benchmark, self.identity, self.token)
+        return job_name(self.kept.benchmark, self.identity, self.draft.token)
 
     @property
     def folder(self) -> Path:
@@ -109,7 +120,8 @@ class Run(plan_file.RunEntry):
     @property
     def has_result(self) -> bool:
         """Whether it succeeded."""
-        return bool(result_in(f"{self.campaign_folder}/{run_path(self.kept, self.repeat, self.identity)}"))
+        draft = self.draft
+        return bool(result_in(f"{draft.campaign_folder}/{run_path(draft.kept, self.repeat, self.identity)}"))
 
     @property
     def log(self) -> Path:

@@ -36,7 +36,6 @@ def _without_repeat(run: Run) -> Run:
         run,
         repeat=_REPEAT,
         identity=_IDENTITY,
-        declared={**run.declared, "repeat": _REPEAT},
         order=0,
         further=False,
         part=(),

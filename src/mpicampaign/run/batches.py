@@ -19,7 +19,6 @@ from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.files import text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
-from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.schedulers import BatchScheduler, Scheduler
 from mpicampaign.schedulers.listings import MANY, QueuedJob
@@ -61,7 +60,7 @@ class Batch:
             return first.path
         folder = first.campaign_folder / FOLDER
         folder.mkdir(exist_ok=True)
-        name = f"batch-{uuid.uuid4().hex[:12]}-{first.token}"
+        name = f"batch-{uuid.uuid4().hex[:12]}-{first.draft.token}"
         runs, script = folder / f"{name}.runs", folder / f"{name}.sh"
         lines = ("\t".join(map(run_folder, task)) for task in self.tasks)
         write_whole(runs, "".join(f"{line}\n" for line in lines))
@@ -129,8 +128,8 @@ def shares_steps(run: Run, scheduler: Scheduler) -> bool:
 
 def whole_group(run: Run) -> tuple[str, str]:
     """The system and the host group that a run of `each` is about, with whichever MPI library."""
-    assert run.whole is not None
-    return run.whole.machine
+    assert run.draft.whole is not None
+    return run.draft.whole.machine
 
 
 def states_file(run: Run) -> Path:
@@ -151,13 +150,23 @@ def rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
     return batches
 
 
+def steps_of(runs: Iterable[Run]) -> list[list[Run]]:
+    """The runs that are started at once, in the order of the rounds: no more than the campaign allows."""
+    steps = []
+    in_order = sorted(runs, key=lambda run: (run.round, run.place))
+    of_rounds = grouped(in_order, lambda run: (run.round, run.draft.whole))
+    for several in of_rounds.values():
+        at_once = (several[0].each and several[0].each.at_once) or len(several)
+        count = -(-len(several) // at_once)
+        steps += [several[number::count] for number in range(count)]
+    return steps
+
+
 def _slices(runs: Sequence[Run], most: int | None) -> list[list[Run]]:
     """The runs by jobs of at most so many nodes: of nodes all rounds, of pairs a round or a part of it."""
     if most is None:
         return [list(runs)]
-    members = grouped(
-        runs, lambda run: (run.round if run.job.placement.nodes > 1 else 0, run.job.group.hosts)
-    )
+    members = grouped(runs, lambda run: (run.round if run.job.placement.nodes > 1 else 0, run.job.hosts))
     slices: list[list[Run]] = []
     for of_round in grouped(members, lambda member: member[0]).values():
         count = -(-len(of_round) * len(of_round[0][1]) // most)
@@ -180,7 +189,7 @@ def request(block: Sequence[Run]) -> tuple[object, ...]:
     """
     run, shared = block[0], len(block) if block[0].block else 0
     names = run.case.machine if shared else (run.job.system.name, run.job.group.name)
-    asked = (run.job.group.hosts, shared, run.job.placement.nodes, *widest(block), minutes(run.time_limit))
+    asked = (run.job.hosts, shared, run.job.placement.nodes, *widest(block), minutes(run.time_limit))
     return (*names, *asked)
 
 

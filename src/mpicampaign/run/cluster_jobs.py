@@ -210,7 +210,7 @@ class ClusterJobs:
             for job in self._jobs.values()
             if job.run.each and (listed := listing.get(job.run.job_name))
         ]
-        own = {host for found, job in of_each if found.state == RUNNING for host in job.run.job.group.hosts}
+        own = {host for found, job in of_each if found.state == RUNNING for host in job.run.job.hosts}
         queued = [(found, job) for found, job in of_each if found.state == QUEUED]
         before, self._waiting = self._waiting, set()
         ended: list[Ended] = []
@@ -275,7 +275,7 @@ class ClusterJobs:
                 return None
             if not self._answered or not (self._asks or job.unlisted):
                 raise NoAnswerError
-            tasks = self.cluster.query.alone(asked, job.run.token)
+            tasks = self.cluster.query.alone(asked, job.run.draft.token)
             if not tasks:
                 self._gone.add(asked)
                 return None

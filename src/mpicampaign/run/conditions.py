@@ -175,7 +175,7 @@ class MachineWithResults(ThisMachine):
     ) -> Mapping[int, Collection[str]]:
         from mpicampaign.run.rounds_due import due_rounds
 
-        return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
+        return due_rounds(each, screen, benchmarks, earlier, self.folder)
 
     def again(self) -> list[NodeAgain]:
         return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))
@@ -200,8 +200,8 @@ class MachineWithResults(ThisMachine):
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
     ) -> bool:
-        folder = self.run_folder(case, repeat, identity)
-        if result_in(folder) or not attempts_of(folder):
+        folder = f"{self.folder}/{run_path(case, repeat, identity)}"
+        if not attempts_of(folder) or result_in(folder):
             return False
         return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
 

@@ -39,8 +39,8 @@ def lacks_of(prepared: Prepared) -> list[Lack]:
 
     Runs of a scheduler's nodes are not asked for: their nodes may have what this host lacks.
     """
-    here = [run for run in prepared.pending if run.job.system.local]
-    of_shapes = grouped(here, _shape)
+    here = prepared.pending if prepared.runs_here else ()
+    of_shapes = grouped((run for run in here if run.job.system.local), _shape)
     lacking: dict[tuple[str, str], list[Run]] = {}
     for runs, why in zip(of_shapes.values(), _reasons(runs[0] for runs in of_shapes.values()), strict=True):
         if why:

@@ -123,7 +123,7 @@ class Loop:
             self._prepared = self._prepared.planned_again()
         self._say_what_is_left_out()
         groups = self._measured_groups
-        failed = self._failed or any(run.whole not in groups for run in self._failed_members)
+        failed = self._failed or any(run.draft.whole not in groups for run in self._failed_members)
         return CallOutcome(self._prepared, failed)
 
     # ---- what is due
@@ -246,7 +246,7 @@ class Loop:
     def _take_up(self, run: Run, status: int | None, problem: str) -> None:
         """Say how a run ended, from its files."""
         folder, job = RunFolder(run.folder, run.repeat), run.job
-        record = read_run(run.kept, run.benchmark.suite, folder, job.line_rate, run.reading)
+        record = read_run(run.kept, run.benchmark.suite, folder, job.line_rate, run.draft.reading)
         if record.status == OK:
             record = self._reported.judged(replace(record, attributes=dict(job.group.attributes)))
         if record.status == FAILED and run.has_result and not record.unread:
@@ -270,7 +270,7 @@ class Loop:
     def _count(self, run: Run, record: Record) -> None:
         """Count a run as failed, unless its end is an answer, or others left it too little time."""
         if run.has_result and (record.unread or record.status not in (FAILED, MISSING)):
-            self._measured_groups |= {run.whole} if run.each else set()
+            self._measured_groups |= {run.draft.whole} if run.each else set()
         elif record.status == FAILED and record.condition == DISTURBED:
             self._for_a_later_call.append(run)
         elif run.each:

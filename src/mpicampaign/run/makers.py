@@ -136,7 +136,7 @@ class LocalRuns(RunMaker):
             problem = system_error_text(error)
         for run in batch.runs if not self._stopping.is_set() else ():
             silent = not (run.has_result or attempts_of(run.folder))
-            hosts = " or ".join(run.job.group.hosts)
+            hosts = " or ".join(run.job.hosts)
             unmade = f"{ABSENT}: {hosts} left no files: does 'ssh -o BatchMode=yes HOST true' work?"
             self._ended(run, 0 if run.has_result else 1, problem or (unmade if silent else ""))
 

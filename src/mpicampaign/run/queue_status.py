@@ -15,9 +15,9 @@ from mpicampaign.base.waves import BUSY, Waves, not_judged_text, read_waves, wav
 from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_it_works
+from mpicampaign.jobs.drafts import token_of
 from mpicampaign.jobs.prepare import Prepared
-from mpicampaign.jobs.rounds import WAITS
-from mpicampaign.jobs.run import Run, job_name_of
+from mpicampaign.jobs.run import WAITS, Run, job_name_of
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
@@ -112,18 +112,18 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     lines = [in_all or "no runs on this system"]
     elsewhere = (NOT_AVAILABLE, NOT_SUBMITTED, NOT_RUN)
     others = [status for status in states if status.state not in elsewhere and not status.is_done]
-    in_rounds = {status.job_id: status for status in others if status.run.whole and status.is_active}
+    in_rounds = {status.job_id: status for status in others if status.run.draft.whole and status.is_active}
     for number, status in in_rounds.items():
         waits = f"; {WAITS}" if status.state == QUEUED and status.run.waits_for_all else ""
         lines.append(f"  job {number}: {status.reason}{waits}")
-    others = [status for status in others if not (status.run.whole and status.is_active)]
+    others = [status for status in others if not (status.run.draft.whole and status.is_active)]
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
         reason = f": {status.reason}" if status.reason else ""
         lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
     lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
     waiting = (status for status in states if status.waits)
-    by_case = grouped(waiting, lambda status: (status.run.whole or status.run.case, status.reason))
+    by_case = grouped(waiting, lambda status: (status.run.draft.whole or status.run.case, status.reason))
     for (case, reason), of_case in by_case.items():
         repeats = repeats_text({status.run.repeat for status in of_case})
         state = ": ".join(filter(None, (of_case[0].state, reason)))
@@ -137,13 +137,15 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
 def rounds_text(prepared: Prepared) -> list[str]:
     """How far the rounds of each whole host group are, a line each, and its nodes that cannot be had."""
     lines = []
-    for case, runs in grouped((run for run in prepared.selected if run.whole), lambda run: run.whole).items():
+    for case, runs in grouped(
+        (run for run in prepared.selected if run.draft.whole), lambda run: run.draft.whole
+    ).items():
         assert case is not None
         states = node_states(prepared.folder, (case.machine[0], defined_name(case.host_group)))
         absent = {node: state for node, state in states.items() if not state.usable}
         late = read_waves(prepared.folder).get(waves_key(case), Waves()).late
         gone, rounds = absent.keys() | late.keys(), {run.round for run in runs}
-        unmade = (run for run in runs if not (run.closed or run.has_result or gone & {*run.job.group.hosts}))
+        unmade = (run for run in runs if not (run.closed or run.has_result or gone & {*run.job.hosts}))
         made = len(rounds - {run.round for run in unmade})
         name = f"{case.host_group} {case.placement} {case.benchmark}"
         missing = "".join(f"; {node} is {state}" for node, state in absent.items())
@@ -215,14 +217,16 @@ def _jobs_of(scheduler: BatchScheduler, prepared: Prepared) -> list[QueuedJob]:
 def _names(prepared: Prepared) -> set[str]:
     """The job names of all scripts written for this campaign here so far."""
     folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
-    return {job_name_of(folder, prepared.token) for folder in folders}
+    token = token_of(prepared.folder)
+    return {job_name_of(folder, token) for folder in folders}
 
 
 def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
     if run.has_result:
         return _state_of_result(run, before)
     if queued and queued.state in IN_THE_QUEUE:
-        where = where_it_works(run.folder, queued.id) if queued.state == RUNNING and not run.whole else ""
+        alone = queued.state == RUNNING and not run.draft.whole
+        where = where_it_works(run.folder, queued.id) if alone else ""
         return RunStatus(run, queued.state, queued.id, queued.description + where)
     return _state_as_read(run, queued)
 
@@ -234,13 +238,14 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
     number, absent = evidence.job.get("id", ""), evidence.job.get("not_available")
     if absent is not None:
         return RunStatus(run, NOT_AVAILABLE, number, absent)
-    unread = unusable(run.benchmark.suite, run.result, evidence, before, run.reading)
+    unread = unusable(run.benchmark.suite, run.result, evidence, before, run.draft.reading)
     reason = f"{unread}; {CORRECT} {run.result}" if unread else ""
     return RunStatus(run, FINISHED, number, reason)
 
 
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
-    record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
+    folder = RunFolder(run.folder, run.repeat)
+    record = read_run(run.kept, run.benchmark.suite, folder, reading=run.draft.reading)
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mpicampaign.base.background import on_two_cores
-from mpicampaign.base.records import FAILED, MISSING, Case, Record, defined_name
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.records import FAILED, MISSING, Record, defined_name
 from mpicampaign.base.run_files import attempts_of, result_in
 from mpicampaign.base.waves import ROUNDS, Waves, read_waves, waves_key
 from mpicampaign.campaign.each import SCREEN
@@ -27,7 +28,6 @@ from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.schedulers.node_states import node_states
 from mpicampaign.schemes.unit import CaseOnMembers, RepeatedCase
 
-RunFolderOf = Callable[[Case, int, str], Path]
 Rounds = Mapping[int, tuple[str, ...]]
 
 FILE = "rounds-known.json"
@@ -41,18 +41,18 @@ class _Run(NamedTuple):
     nodes: list[str]
     repeat: int
     round: int
-    folder: Path
+    folder: str
 
     @property
     def has_ended(self) -> bool:
         """Whether it has a result, or failed of itself: a run that was killed is made again."""
-        return bool(result_in(self.folder)) or ended_by_itself(self.folder)
+        return bool(result_in(self.folder)) or ended_by_itself(Path(self.folder))
 
     @property
     def state(self) -> str:
         """The run, and what changes with its result."""
         benchmark = self.candidate.benchmark
-        known = self.round, str(self.folder), benchmark.suite, reading_of(benchmark)
+        known = self.round, self.folder, benchmark.suite, reading_of(benchmark)
         result = result_in(self.folder)
         for path in [result] if result else attempts_of(self.folder)[-1:]:
             with suppress(OSError):
@@ -61,12 +61,13 @@ class _Run(NamedTuple):
         return f"{known} missing"
 
     def record(self, each: Each) -> Record:
-        benchmark, folder = self.candidate.benchmark, RunFolder(self.folder, self.repeat)
+        benchmark, folder = self.candidate.benchmark, RunFolder(Path(self.folder), self.repeat)
         record = read_run(self.candidate.kept, benchmark.suite, folder, reading=reading_of(benchmark))
         known = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
         killed = record.status == FAILED and not self.has_ended
         status = MISSING if killed else record.status
-        return replace(record, case=self.candidate.case, status=status, metadata={**record.metadata, **known})
+        # of thousands of runs: no more than a search reads
+        return replace(record, case=self.candidate.case, status=status, metadata=known, files={})
 
 
 def due_rounds(
@@ -75,7 +76,6 @@ def due_rounds(
     benchmarks: Sequence[CaseOnMembers],
     earlier: int,
     campaign_folder: Path,
-    folder_of: RunFolderOf,
 ) -> Rounds:
     """The members in each round that is due so far: nothing is read before the rounds known so far are made.
 
@@ -100,7 +100,9 @@ def due_rounds(
         in_wave, following, runs = first, dict[int, tuple[str, ...]](), list[_Run]()
         while following != in_wave:
             in_wave = following or first
-            runs = [run for on in benchmarks for run in _runs(on, {**due, **in_wave}, earlier, folder_of)]
+            runs = [
+                run for on in benchmarks for run in _runs(on, {**due, **in_wave}, earlier, campaign_folder)
+            ]
             of_wave = [run for run in runs if run.round // ROUNDS == wave]
             if not all(run.has_ended for run in of_wave if absent.isdisjoint(run.nodes)):
                 break
@@ -144,7 +146,7 @@ def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[s
 
 
 def _runs(
-    candidate_on: CaseOnMembers, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+    candidate_on: CaseOnMembers, due: Mapping[int, Collection[str]], earlier: int, campaign_folder: Path
 ) -> Iterator[_Run]:
     """The n-th round of a member is its n-th repeat."""
     made = Counter[str]()
@@ -152,8 +154,8 @@ def _runs(
         for member in due[number]:
             made[member] += 1
             repeat, candidate = earlier + made[member], candidate_on(member)
-            folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
-            yield _Run(candidate, member.split("+"), repeat, number, folder)
+            path = run_path(candidate.kept, repeat, candidate.identities[repeat])
+            yield _Run(candidate, member.split("+"), repeat, number, f"{campaign_folder}/{path}")
 
 
 def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:

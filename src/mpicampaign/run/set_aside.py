@@ -35,7 +35,7 @@ def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | N
     """Why the existing result of a run does not count now; see `unusable`."""
     result = run.result
     evidence = evidence or evidence_in(result)
-    reason = unusable(run.benchmark.suite, result, evidence, before, run.reading)
+    reason = unusable(run.benchmark.suite, result, evidence, before, run.draft.reading)
     if reason and not reason.startswith(UNREAD):
         return Fault(reason)
     reason = _made_elsewhere(run, evidence) or _software_changed(run, evidence)
@@ -66,9 +66,9 @@ def _software_changed(run: Run, evidence: Evidence) -> str:
         return differs if present and present not in known else ""
 
     job, (file, library) = evidence.job, evidence.library
-    if why := changed("program", "program_sha256", job.get("program_sha256", ""), run.program_sha256):
+    if why := changed("program", "program_sha256", job.get("program_sha256", ""), run.draft.program.sha256):
         return why
-    source = source_key(run.program)  # the present program may not be built yet
+    source = source_key(run.draft.program.command)  # the present program may not be built yet
     if source and source_key(job.get("program", "")) not in ("", source):
         return "its source or build command has changed"
     present = present_library(run.job.system, file) if library else ""
@@ -99,7 +99,7 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
     runs, before = list(runs), None
     lines = []
     for run in runs:
-        if run.reading and not run.has_result and _take(run):
+        if run.draft.reading and not run.has_result and _take(run):
             lines.append(f"{run.label}: the campaign file now fits its last output: no new run")
         before = before or OutputsRead(run.campaign_folder)
         fault = fault_of(run, None, before) if run.has_result else None
@@ -115,8 +115,8 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
 def _take(run: Run) -> bool:
     """Make the last attempt the result if its program ended well, and only former patterns refused it."""
     for attempt in attempts_of(run.folder)[-1:]:
-        evidence = evidence_in(attempt)
-        if evidence.ended_well and not unusable(run.benchmark.suite, attempt, evidence, reading=run.reading):
+        evidence, suite = evidence_in(attempt), run.benchmark.suite
+        if evidence.ended_well and not unusable(suite, attempt, evidence, reading=run.draft.reading):
             attempt.rename(run.folder / f"result{attempt.suffix}")
             return True
     return False

@@ -14,7 +14,6 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import counted
 from mpicampaign.base.waves import BUSY, Waves, keep_waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.jobs.rounds import WAITS
 from mpicampaign.questions.machine.find_searches import open_nodes
 from mpicampaign.run.again import CONTROLS
 from mpicampaign.run.batches import states_file, whole_group
@@ -26,7 +25,7 @@ from mpicampaign.schedulers.node_states import node_states
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
+    from mpicampaign.jobs.run import WAITS, Run
 
 
 def lost_nodes(
@@ -37,7 +36,7 @@ def lost_nodes(
     Then those in use that they wait for. The states of all nodes are kept for the analysis. None where the
     scheduler does not say.
     """
-    hosts = dict.fromkeys(host for run in runs for host in run.job.group.hosts)
+    hosts = dict.fromkeys(host for run in runs for host in run.job.hosts)
     asked = [*hosts, *(node_states(runs[0].campaign_folder, whole_group(runs[0])).keys() - hosts)]
     answer = caller(scheduler)(scheduler.state_query(asked))
     told = scheduler.read_states(answer.out) if answer.status == 0 else {}
@@ -65,18 +64,18 @@ class LateNodes:
     def __init__(self, prepared: Prepared, say: Callable[[str], None]) -> None:
         self._folder, self._limit = prepared.folder, prepared.campaign.time_when_busy
         self._say, self._began = say, time.monotonic()
-        self._hosts = {run.job_name: run.job.group.hosts for run in prepared.runs if run.each}
+        self._hosts = {run.job_name: run.job.hosts for run in prepared.runs if run.each}
 
     def without(self, runs: Sequence[Run]) -> list[Run]:
         """The runs whose nodes can be had; nodes that rounds do not wait for are late then."""
-        self._hosts |= {run.job_name: run.job.group.hosts for run in runs if run.each}
+        self._hosts |= {run.job_name: run.job.hosts for run in runs if run.each}
         dropped = set[str]()
         for key, several in _by_key(runs).items():
             waves = read_waves(self._folder)
             known = waves.get(key, Waves())
-            in_time = [run for run in several if known.late.keys().isdisjoint(run.job.group.hosts)]
+            in_time = [run for run in several if known.late.keys().isdisjoint(run.job.hosts)]
             late = {**known.late, **((self._late(in_time) if in_time else {}) or {})}
-            dropped |= {run.job_name for run in several if not late.keys().isdisjoint(run.job.group.hosts)}
+            dropped |= {run.job_name for run in several if not late.keys().isdisjoint(run.job.hosts)}
             if late != known.late and not several[0].waits_for_all:
                 keep_waves(self._folder, {**waves, key: known._replace(late=late)})
         return [run for run in runs if run.job_name not in dropped]
@@ -134,7 +133,7 @@ def _wave(
     prepared: Prepared, runs: Sequence[Run], late: Collection[str], others: Collection[str], number: int
 ) -> list[str]:
     """Late nodes and controls; none where they are too few."""
-    free = [node for node in dict.fromkeys(run.job.group.hosts[0] for run in runs) if node not in others]
+    free = [node for node in dict.fromkeys(run.job.hosts[0] for run in runs) if node not in others]
     chance = random.Random(f"{prepared.campaign.seed} {number}")
     nodes = [*sorted(late), *chance.sample(free, min(len(free), max(CONTROLS + 1 - len(late), 0)))]
     return nodes if late and runs[0].each and len(nodes) >= runs[0].each.fewest else []

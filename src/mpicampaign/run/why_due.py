@@ -66,5 +66,5 @@ def due_text(prepared: Prepared, due: Sequence[DueRun]) -> str:
     if not due:
         return text
     whys = "; ".join(f"{count} {cause}" for cause, count in Counter(cause for _, cause in due).most_common())
-    benchmarks = Counter((run.whole or run.case).benchmark for run in runs)
+    benchmarks = Counter((run.draft.whole or run.case).benchmark for run in runs)
     return f"{text}: {whys} ({', '.join(f'{name} {count}' for name, count in benchmarks.items())})"

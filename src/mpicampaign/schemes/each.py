@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Generic
+from functools import cache
 
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
@@ -40,15 +40,15 @@ def _on_hosts(
     """
     rounds = screen(hosts, each.unit, unit.campaign.seed)
     due: Mapping[int, Collection[str]] = {n: [member.name for member in rounds[n]] for n in rounds}
-    on = [_OnMembers(candidate) for candidate in benchmarks]
-    if available := [members.__getitem__ for members in on if members.candidate.is_made_here]:
+    on = [_on_members(candidate) for candidate in benchmarks]
+    if available := [of for of, candidate in zip(on, benchmarks, strict=True) if candidate.is_made_here]:
         due = results.rounds(each, due, available, earlier)
     rounds_of: dict[str, list[int]] = {}
     for number, name in ((n, name) for n in sorted(due) for name in due[n]):
         rounds_of.setdefault(name, []).append(number)
     for members in on:
         for name, numbers in rounds_of.items():
-            member = members[name]
+            member = members(name)
             repeats = tuple(
                 RunEntry(
                     repeat, member.identities[repeat], further=number % ROUNDS > len(rounds), round=number
@@ -56,7 +56,7 @@ def _on_hosts(
                 for repeat, number in enumerate(numbers, start=earlier + 1)
             )
             stopped = _stopped(member, results, unit.entry.time_limit)
-            yield CaseDue(member, repeats, closes=stopped, whole=members.candidate.case)
+            yield CaseDue(member, repeats, closes=stopped)
 
 
 def _stopped(member: C, results: Results, time_limit: int) -> Callable[[int], bool]:
@@ -67,13 +67,6 @@ def _stopped(member: C, results: Results, time_limit: int) -> Callable[[int], bo
     return is_stopped
 
 
-class _OnMembers(dict[str, C], Generic[C]):
+def _on_members(candidate: C) -> Callable[[str], C]:
     """A case on the members of its host group, by their names."""
-
-    def __init__(self, candidate: C) -> None:
-        super().__init__()
-        self.candidate = candidate
-
-    def __missing__(self, name: str) -> C:
-        self[name] = self.candidate.on(GroupMember(tuple(name.split("+"))))
-        return self[name]
+    return cache(lambda name: candidate.on(GroupMember(tuple(name.split("+")))))

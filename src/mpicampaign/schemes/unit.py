@@ -208,7 +208,7 @@ class CaseDue(Generic[C]):
     ``disturbed``: for how many runs further ones stand in. ``lost``: of how many repeats the block was left.
     ``rows``: of repeats that are in the row of another number; ``stand_ins``: those of them that stand in for
     a run that does not count. ``closes``: whether a repeat without a result is not made any more.
-    ``skipped``: repeats in which the case has no run. ``whole``: of a member, the case of its host group.
+    ``skipped``: repeats in which the case has no run.
     """
 
     candidate: C
@@ -220,7 +220,6 @@ class CaseDue(Generic[C]):
     stand_ins: Collection[int] = ()
     closes: Callable[[int], bool] = lambda repeat: False
     skipped: Collection[int] = ()
-    whole: Case | None = None
 
 
 @dataclass(slots=True)
