@@ -1,32 +1,28 @@
 """The kernels compared with HPC Challenge, IMB-MPI1 and OSU: same MPI library and binding, launched in turn.
 
-bench/agreement.py [--parts rings stream imb]
+bench/run_all agreement [--parts rings stream imb collectives]
 
-**Rings and STREAM of HPCC**, under Open MPI. HPCC does not write its send buffers of 2 MB before it sends
-them. Linux then reads one page of zeros, which stays in the nearest cache, instead of 2 MB. So HPCC runs
-twice: as it is, and with MALLOC_PERTURB_, which makes the C library write what it allocates. Bandwidth is
-compared with the latter; latency, which every allocation affects, with the former. The arrays of star STREAM
-follow from the matrix of HPL: N^2 / (3 x ranks) elements per process. So N is chosen for the kernel's own
-size, four times the caches, and the kernel gets the size that follows. HPCC's other parts run, too: where
-the caches are huge, a run of it takes many minutes.
+**Rings and STREAM of HPCC**, under Open MPI. HPCC does not write its send buffers of 2 MB: Linux then reads
+one page of zeros, which stays in the nearest cache. So HPCC runs twice: as it is (latency), and with
+MALLOC_PERTURB_, which writes what it allocates (bandwidth). The arrays of star STREAM follow from the matrix
+of HPL: N is chosen for the kernel's own size, four times the caches. Where the caches are huge, a run of HPCC
+takes many minutes.
 
-**latency_bandwidth / PingPong of IMB**, under Intel MPI: like HPCC, ours is the shortest of a few short loops
-(8 B: five of at least 10 us; 2 MB: two of one round trip), IMB's the mean over its iterations. To compare
-like with like, IMB gets the same size many times, and the shortest of as many last rows as our repetitions
-counts. The rows before replace our warm-up. At 8 B a row has as many iterations as our loops, at 2 MB 20: IMB
-fills its buffers before each row, so that one iteration finds other contents in the caches than ours.
+**latency_bandwidth / PingPong of IMB**, under Intel MPI: ours is the shortest of a few loops, IMB's the mean
+over its iterations. So IMB gets the same size many times, and the shortest of as many last rows as our
+repetitions counts. At 8 B a row has as many iterations as our loops, at 2 MB 20: IMB fills its buffers before
+each row.
 
 **point_to_point / Uniband**: one message and its acknowledgement of 1 B in both; medians over blocks and over
-rows of as many calls, at 2 MiB of 20.
+rows of as many calls, at 2 MiB of 20. All times of IMB come from its bandwidth, since times have two
+decimals; they are of a message one way, of point_to_point with its acknowledgement.
 
-All times of IMB come from its bandwidth: times have two decimals, so 0.15 us is all from 0.145 to 0.155. They
-are for ranks 0 and 1, one way; of point_to_point for a message with its acknowledgement.
+**collectives** beside the slowest rank of IMB and OSU, which start by a barrier: a ratio is what that start
+adds or hides, and no disagreement.
 
 osu_latency is shown, too, if it is on the PATH: versions that read the clock around every round trip (7.4
 does, 5.3 does not) take one and a half times as long at 8 B.
 """
-
-from __future__ import annotations
 
 import math
 import os
@@ -37,6 +33,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -237,6 +234,20 @@ def show_times(what: str, ours: list[Times], theirs: list[Times], limit: float |
     paired(f"  bandwidth at {large} B", *rates, limit)
 
 
+def with_imb(compare: Callable[[Path], None]) -> None:
+    """In a folder that is removed afterwards; a message without IMB."""
+    prefix = Path(sys.prefix)
+    missing = [str(path) for path in (prefix / "bin/IMB-MPI1", prefix / "bin/mpicc") if not path.exists()]
+    missing += [name for name in ("numactl", "make") if shutil.which(name) is None]
+    if missing:
+        print(f"  skipped: {', '.join(missing)} not installed")
+        return
+    if shutil.which("osu_latency") is None:
+        print("  without OSU: osu_latency is not on the PATH")
+    with tempfile.TemporaryDirectory() as temporary:
+        compare(Path(temporary))
+
+
 def compare_ping_pong(folder: Path, program: Path) -> None:
     ours, of_imb, of_osu = list[Times](), list[Times](), list[Times]()
     for _ in range(PAIRS):
@@ -269,33 +280,49 @@ def compare_one_way(folder: Path, program: Path) -> None:
     show_times("point_to_point of 1 message / IMB Uniband with a window of 1", ours, theirs, IMB_LIMIT)
 
 
-def compare_imb() -> None:
+def compare_with_imb(folder: Path) -> None:
     title("latency_bandwidth and point_to_point compared with IMB-MPI1, two bound ranks of Intel MPI")
-    prefix = Path(sys.prefix)
-    missing = [str(path) for path in (prefix / "bin/IMB-MPI1", prefix / "bin/mpicc") if not path.exists()]
-    missing += [name for name in ("numactl", "make") if shutil.which(name) is None]
-    if missing:
-        print(f"  skipped: {', '.join(missing)} not installed")
-        return
-    if shutil.which("osu_latency") is None:
-        print("  without OSU: osu_latency is not on the PATH")
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        compare_ping_pong(folder, build_kernel("latency_bandwidth", "mpicc", folder, wheel_mpi()))
-        compare_one_way(folder, build_kernel("point_to_point", "mpicc", folder, wheel_mpi()))
+    compare_ping_pong(folder, build_kernel("latency_bandwidth", "mpicc", folder, wheel_mpi()))
+    compare_one_way(folder, build_kernel("point_to_point", "mpicc", folder, wheel_mpi()))
+
+
+def slowest(suite: str, *program: str | Path) -> dict[str, Times]:
+    """Of each series of an output the time of the slowest rank, by size."""
+    found, column = {}, "time_p50" if suite == "kernel" else "time_max"
+    for series in parse(suite, two_bound_ranks(*program)).series:
+        sizes, times = series.columns.get("size", [0]), series.columns[column]
+        found[series.label] = {int(size or 0): time or 0 for size, time in zip(sizes, times, strict=True)}
+    return found
+
+
+def compare_collectives(folder: Path) -> None:
+    title("collectives / the slowest rank of IMB and OSU, two bound ranks of Intel MPI")
+    program = build_kernel("collectives", "mpicc", folder, wheel_mpi())
+    for name, sizes in {"Bcast": (8, 65536), "Allreduce": (8, 65536), "Barrier": (0,)}.items():
+        osu, sized = f"osu_{name.lower()}", name != "Barrier"
+        others = {"IMB": ("imb", "IMB-MPI1", *("-msglog", "3:16") * sized, name)}
+        others |= {"OSU": ("osu", osu, "-f", *("-m", "8:65536") * sized)} if shutil.which(osu) else {}
+        arguments = ("--operations", name, "--after-barrier", "--max-size", "64KiB", "--budget", BUDGET)
+        pairs: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(PAIRS):
+            ours = slowest("kernel", program, *arguments)
+            theirs = {of: next(iter(slowest(*call).values())) for of, call in others.items()}
+            for of, size, (label, own) in product(theirs, sizes, ours.items()):
+                both = [(own[size], theirs[of][size])] if size in own else []
+                pairs.setdefault(f"  {label} {size} B / {of}", []).extend(both)
+        for what, found in pairs.items():
+            if found:
+                paired(what, *zip(*found, strict=True))
 
 
 PARTS: dict[str, Callable[[], None]] = {
     "rings": lambda: with_hpcc(compare_rings),
     "stream": lambda: with_hpcc(compare_stream),
-    "imb": compare_imb,
+    "imb": lambda: with_imb(compare_with_imb),
+    "collectives": lambda: with_imb(compare_collectives),
 }
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     for part in options(__doc__, arguments, PARTS).parts:
         PARTS[part]()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

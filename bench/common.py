@@ -1,7 +1,5 @@
 """Common to all benchmarks: their options, launches, builds and printed rows."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

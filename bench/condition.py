@@ -1,13 +1,10 @@
 """Quiet and disturbed launches: how often the rule of `mpicampaign.evidence.condition` errs.
 
-    python bench/condition.py [QUIET [BESIDE]]
+bench/run_all condition [--quiet 630] [--beside 300]
 
-QUIET launches (default 630) with nothing beside, BESIDE (default 300) beside one busy loop pinned to the CPU
-of a rank, and as many beside one unpinned busy loop per CPU. Half of the launches have bound ranks, half have
-unbound ones.
+Launches with nothing beside, and of each kind beside: one busy loop pinned to the CPU of a rank, one unpinned
+busy loop per CPU. Half of the launches have bound ranks, half have unbound ones.
 """
-
-from __future__ import annotations
 
 import os
 import random
@@ -18,16 +15,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
-from common import evidence_library, title, usually, wheel_mpi
+from common import evidence_library, options, title, usually, wheel_mpi
 
 from mpicampaign.base.records import DISTURBED, QUIET
 from mpicampaign.evidence.condition import condition
 from mpicampaign.evidence.evidence import HEADER, read_evidence
 
+QUIET_ONES, BESIDE = usually((630, 300), smallest=(2, 2))
 FAR = 0.25  # relative distance of a latency from the quiet median
 LOOP = "while :; do :; done"
 RANK = """
@@ -41,8 +39,7 @@ COUNT = usually("100000", smallest="10")
 PROGRAM = ("IMB-MPI1", "-iter", COUNT, "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """One launch: what the rule says of it, and its latency (us) at 8 B."""
 
     bound: bool
@@ -51,10 +48,9 @@ class Launch:
     latency: float
 
 
-def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, smallest=2)) -> None:
-    title(
-        f"Condition of a run: {quiet} launches with nothing beside, {beside} of each kind beside busy loops"
-    )
+def main(arguments: Sequence[str] = ()) -> None:
+    quiet, beside = vars(options(__doc__, arguments, quiet=QUIET_ONES, beside=BESIDE)).values()
+    title(f"Condition of a run: {quiet} launches with nothing beside, {beside} beside loops of each kind")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         library = evidence_library(folder)
@@ -73,11 +69,8 @@ def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, small
     for bound in (True, False):
         chosen = {kind: [each for each in found[kind] if each.bound == bound] for kind in found}
         for kind, launches in chosen.items():
-            show(
-                f"{'bound' if bound else 'unbound'} ranks beside {kind}",
-                launches,
-                median(each.latency for each in chosen["nothing"]),
-            )
+            usual = median(each.latency for each in chosen["nothing"])
+            show(f"{'bound' if bound else 'unbound'} ranks beside {kind}", launches, usual)
 
 
 def loops(*cpus: int | None) -> Iterator[None]:
@@ -117,7 +110,3 @@ def show(kind: str, launches: Sequence[Launch], quiet: float) -> None:
     for launched in launches if kind.endswith("nothing") else ():
         if launched.condition == DISTURBED:
             print(f"      {launched.reason}; {launched.latency:.2f} us")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

@@ -1,15 +1,12 @@
 """Repeats that are looked at several times: how often they err and what they find, simulated.
 
-bench/looks.py [--cases 600] [--seed 42] [--parts until_decided races after_reports]
+bench/run_all looks [--cases 600] [--seed 42] [--parts until_decided races after_reports]
 
 As docs/statistics.md prints it: `repeats: until decided`, races of settings, and repeats that were added
 after a report, read after each.
 """
 
-from __future__ import annotations
-
 import math
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -114,14 +111,6 @@ def races(cases: int, source: Source) -> None:
             truth[-1, 0] = 1 - faster
             rates = rates_of_races(source, truth, max(cases // (1 if cells == 1 else 4), 1))
             print(f"  {k:2} {cells:2}  {faster:.0%}  {rates}", flush=True)
-    print("All alike, where the tolerance prevents nothing (0 %), by noise: any wrong one")
-    print(heading())
-    for k in (3, 6):
-        rule, line = LookRule(0.0, level_to_win(k, 1)), ""
-        for course in NOISES:
-            made = (rows(source, course, [1.0] * k, LOOKS[-1]) for _ in range(cases))
-            line += f"{sum(decide(costs, rule).cells[0].wins for costs in made) / cases:9.3f}"
-        print(f"  {k:4}{line}", flush=True)
 
 
 # ---- after reports
@@ -173,7 +162,3 @@ def main(arguments: Sequence[str] = ()) -> None:
     given = options(__doc__, arguments, PARTS, cases=CASES, seed=42)
     for part in given.parts:
         PARTS[part](given.cases, np.random.default_rng(given.seed))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

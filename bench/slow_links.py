@@ -1,11 +1,8 @@
 """Which slow links, nodes and switches are found among pairs of nodes, and how often that errs: simulated.
 
-bench/slow_links.py [--machines 50] [--seed 34] [--parts link leaf]
+bench/run_all slow_links [--machines 50] [--seed 34] [--parts link leaf]
 """
 
-from __future__ import annotations
-
-import sys
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
@@ -25,17 +22,12 @@ NOISE, OF_NODES, OF_LINKS, OF_ROUNDS = 0.02, 0.005, 0.003, 0.05
 
 
 class Fault(NamedTuple):
-    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known.
-
-    ``tails``: scale of the links' natural spread by Student's t with 3 degrees of freedom.
-    """
+    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known."""
 
     node: bool = False
     link: bool = False
     leaf: bool = False
     leaves: bool = True
-    noise: float = NOISE
-    tails: float = 0.0
 
 
 FAULTS = {
@@ -46,7 +38,6 @@ FAULTS = {
     "link, no topology": Fault(link=True, leaves=False),
     "leaf": Fault(leaf=True),
     "all three": Fault(node=True, link=True, leaf=True),
-    "link, heavy tails": Fault(link=True, noise=0.005, tails=0.008),
 }
 
 
@@ -56,15 +47,12 @@ class Machine:
     def __init__(self, nodes: int, fault: Fault, source: np.random.Generator) -> None:
         self.names = [f"n{number:02}" for number in range(nodes)]
         self.leaves = {name: f"leaf{place * LEAVES // nodes}" for place, name in enumerate(self.names)}
-        self._source, self._noise = source, fault.noise
+        self._source = source
         effects = OF_NODES * source.standard_normal(nodes)
         effects[-1] += np.log(1.05) * fault.node
         leaf = np.arange(nodes) * LEAVES // nodes
         same, slow = np.equal.outer(leaf, leaf), np.logical_or.outer(leaf == 0, leaf == 0)
-        if fault.tails:
-            links = fault.tails * source.standard_t(3, (nodes, nodes))
-        else:
-            links = OF_LINKS * source.standard_normal((nodes, nodes))
+        links = OF_LINKS * source.standard_normal((nodes, nodes))
         links[1, nodes // 2] += np.log(1.1) * fault.link
         self.costs = np.add.outer(effects, effects) + links + NEAR * same + np.log(1.05) * fault.leaf * slow
         self.slower = self._slower(effects, links, same) | {"leaf0": 0.05 * fault.leaf}
@@ -80,7 +68,7 @@ class Machine:
 
     def measured(self, number: int, pairs: Sequence[tuple[int, int]]) -> PairRound:
         normal = self._source.standard_normal
-        noise = OF_ROUNDS * normal() + self._noise * normal(len(pairs))
+        noise = OF_ROUNDS * normal() + NOISE * normal(len(pairs))
         costs = (self.costs[pair] + more for pair, more in zip(pairs, noise.tolist(), strict=True))
         return PairRound(
             number,
@@ -140,7 +128,3 @@ def main(arguments: Sequence[str] = ()) -> None:
         source = np.random.default_rng(given.seed)
         false, found, sweeps = rates(count, FAULTS[name], given.machines, source)
         print(f"  {count:3} {name:21} {false:.3f}  {found:.3f}  {sweeps:.1f}", flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -5,8 +5,6 @@ It is called sbatch, srun, squeue, sinfo or scontrol, and knows just the calls t
 folder has a file for each job: the job's name, and `ended` once its script has ended.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os
@@ -41,11 +39,7 @@ def sbatch(script: str) -> None:
     [nodes] = re.findall(r"^#SBATCH --nodelist=(\S+)$", text, re.MULTILINE)
     job = HERE / str(1 + len([*HERE.glob("[0-9]*")]))
     job.write_text(name, encoding="utf-8")
-    allocation = {
-        "SLURM_JOB_ID": job.name,
-        "SLURM_JOB_NODELIST": nodes,
-        "SLURMD_NODENAME": expand(nodes)[0],
-    }
+    allocation = {"SLURM_JOB_ID": job.name, "SLURM_JOB_NODELIST": nodes, "SLURMD_NODENAME": expand(nodes)[0]}
     with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
         subprocess.Popen(
             ["bash", "-c", _JOB, "job", script, name, job],
@@ -96,7 +90,6 @@ def evidence(
     lines += [f"job env.{k.removeprefix('setting.')}={v}" for k, v in claims.items() if "setting." in k]
     lines += [f"job started={begin:{MOMENT}}", f"job host={hosts[0]}", "job id=1", "job env.PATH=/usr/bin"]
     lines += [line for host in hosts for line in _node(host)]
-    lines += [line for rank in (0, 1) for line in _rank(rank, hosts[rank % len(hosts)], claims)]
     lines += [f"job sha256.{name}={hashlib.sha256(raw[name].encode()).hexdigest()}" for name in raw]
     end = (f"job ended={begin + SECONDS:{MOMENT}}", "job exit_status=0", "end of evidence")
     return "\n".join([*lines, *end]) + "\n"
@@ -109,22 +102,6 @@ def _node(host: str) -> list[str]:
         for name, count in (("eth0", 5000), ("eth1", 0), ("lo", 1000)):
             facts += [f"{moment}.net.{name}.{way}_bytes={count}" for way in ("rx", "tx")]
     return [f"node {host} {fact}" for fact in facts]
-
-
-def _rank(rank: int, host: str, claims: dict[str, str]) -> list[str]:
-    socket = rank if claims["sockets"] == "2" else 0
-    lines = [f"rank {rank} launch.host={host}"]
-    for moment in ("start", "end"):
-        facts = {
-            "host": host,
-            "cpu": rank,
-            "allowed": "0-7" if claims["binding"] == "none" else rank,
-            "socket": socket,
-            "numa": socket,
-            "memory": f"N{socket}=900",
-        }
-        lines += [f"rank {rank} {moment}.{key}={value}" for key, value in facts.items()]
-    return lines
 
 
 def squeue(*_: str) -> None:

@@ -1,12 +1,9 @@
 """How often the statistics of repeats err, and what they find: simulated, as docs/statistics.md prints it.
 
-bench/statistics_errors.py [--cases 2000] [--seed 29] [--parts whole_runs]
+bench/run_all statistics_errors [--cases 2000] [--seed 29] [--parts whole_runs]
 """
 
-from __future__ import annotations
-
 import math
-import sys
 from collections.abc import Callable, Sequence
 from itertools import combinations, product
 from typing import Any
@@ -15,8 +12,17 @@ import numpy as np
 import numpy.typing as npt
 from common import options, usually
 
+from mpicampaign.base.expectation import AlarmRule
 from mpicampaign.questions.over_groups.find_settings import OverSettings, Setting, judged
 from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.limits import (
+    RETESTED,
+    dependence,
+    false_alarm_rate,
+    is_beyond,
+    is_met,
+    past_limit,
+)
 from mpicampaign.statistics.outliers import off
 from mpicampaign.verdicts.compare import Verdict, compare
 from mpicampaign.verdicts.rows import TimedRun
@@ -157,14 +163,61 @@ def whole_runs(cases: int, source: np.random.Generator) -> None:
         print(f"  {n:2} {scatter:4.0%}  " + "   ".join(shown), flush=True)
 
 
-PARTS = {part.__name__: part for part in (several_groups, over_host_groups, whole_runs)}
+# Limits from past runs of a healthy system
+
+
+WISH, PAST = 1e-3, 30
+RULES = (AlarmRule(1, 1), AlarmRule(2, 3), RETESTED)
+
+
+def correlated(r: float) -> Noise:
+    """Normal noise of which each run keeps a part of the one before."""
+
+    def noise(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:
+        values = normal(source, shape, scatter)
+        for run in range(1, shape[1]):
+            values[:, run] = r * values[:, run - 1] + np.sqrt(1 - r * r) * values[:, run]
+        return values
+
+    return noise
+
+
+PAST_NOISES = {name: NOISES[name] for name in ("normal", "exponential", "t3")} | {"two modes": two_modes}
+PAST_NOISES |= {f"correlated {r}": correlated(r) for r in (0.2, 0.4, 0.6)}
+
+
+def alarms(past: list[float], new: list[float]) -> list[bool]:
+    """Which limits raise an alarm, and whether the past is accepted as exchangeable."""
+    proposed = past_limit(past, lower_is_better=True, wish=WISH).value
+    beyond, retested = (
+        [is_beyond(value, limit, lower_is_better=True) for value in new] for limit in (max(past), proposed)
+    )
+    accepted = min(dependence(past)) >= LEVEL
+    return [
+        *(is_met(rule, beyond[: rule.of]) for rule in RULES),
+        is_met(RETESTED, retested),
+        accepted and is_met(RETESTED, retested),
+        accepted,
+    ]
+
+
+def limits(cases: int, source: np.random.Generator) -> None:
+    names = [*(f"{rule} beyond the worst" for rule in RULES), "proposed", "proposed where accepted"]
+    exact = [false_alarm_rate(rule, PAST) for rule in RULES]
+    print(f"Alarms per 1,000 checks, {PAST} past runs: {'; '.join(names)}; share accepted")
+    print("  exact, by ranks: " + "; ".join(f"{1000 * rate:.2f}" for rate in exact))
+    for (name, noise), scatter in product(PAST_NOISES.items(), (0.02, 0.05)):
+        drawn = np.exp(noise(source, (10 * cases, PAST + RETESTED.of), scatter)).tolist()
+        *rates, of_accepted, accepted = np.mean([alarms(each[:PAST], each[PAST:]) for each in drawn], axis=0)
+        rates.append(of_accepted / (accepted or 1))
+        shown = "; ".join(f"{1000 * rate:.2f}" for rate in rates)
+        print(f"  {name} {scatter:.0%}: {shown}; {accepted:.3f}", flush=True)
+
+
+PARTS = {part.__name__: part for part in (several_groups, over_host_groups, whole_runs, limits)}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     given = options(__doc__, arguments, PARTS, cases=CASES, seed=29)
     for part in given.parts:
         PARTS[part](given.cases, np.random.default_rng(given.seed))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

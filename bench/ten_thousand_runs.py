@@ -11,9 +11,11 @@ import random
 import re
 import sys
 import tempfile
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from by_hand import parsed
 from common import options, title, usually
 from whole_machine import line, stage
 
@@ -39,8 +41,8 @@ TIMES = {
 }
 
 
-def main() -> None:
-    found = options(__doc__, sys.argv[1:], runs=RUNS, groups=GROUPS)
+def main(arguments: Sequence[str] = ()) -> None:
+    found = options(__doc__, arguments, runs=RUNS, groups=GROUPS)
     for groups in (1, found.groups):
         title(f"{found.runs} finished runs, {groups} host groups")
         measure(found.runs, groups)
@@ -56,6 +58,7 @@ def measure(runs: int, groups: int) -> None:
         copy_runs(folder / "results/many")
         for command in ("status", "report", "tables"):
             stage(folder, command, command, file)
+        parsed(folder / "results/many")
         file.write_text(f"title: Again\n{file.read_text(encoding='utf-8')}", encoding="utf-8")
         stage(folder, "report, with another title", "report", file)
         line("page", (folder / "results/many/report.html").stat().st_size / 1e6, "MB", PAGE)
@@ -109,4 +112,4 @@ def copy_run(real: Path, claim: Path, number: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,23 +1,20 @@
 """How often verdicts err, and what they find, by when the runs were made: simulated.
 
-bench/verdicts.py [--cases 1000] [--seed 42]
+bench/run_all verdicts [--cases 1000] [--seed 42] [--parts rows_in_time power errors_in_blocks]
 """
 
-from __future__ import annotations
-
 import math
-import sys
 from collections.abc import Callable, Sequence
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import numpy.typing as npt
 from common import options, usually
 
 from mpicampaign.questions.crossings.find import Curves, leaders_of
+from mpicampaign.verdicts.blocks import compare_blocks
 from mpicampaign.verdicts.compare import compare
 from mpicampaign.verdicts.rows import TimedRun
-from mpicampaign.verdicts.smallest import Sight, smallest_seen
 
 CASES = usually(1000, smallest=2)
 NOISE = 0.01  # of a run
@@ -45,20 +42,8 @@ def even(source: Source, k: int, n: int) -> Layout:
     return in_rows(orders[:n])
 
 
-def drawn(source: Source, k: int, n: int) -> Layout:
-    return in_rows([source.permutation(k).tolist() for _ in range(n)])
-
-
 def cron(_source: Source, k: int, n: int) -> Layout:
     return in_rows([range(k)] * n)
-
-
-def back_and_forth(_source: Source, k: int, n: int) -> Layout:
-    return in_rows([[*range(k)][:: -1 if row % 2 else 1] for row in range(n)])
-
-
-def threes(_source: Source, k: int, n: int) -> Layout:
-    return in_rows([[who] * 3 for _ in range(n // 3) for who in range(k)])
 
 
 def in_turn(_source: Source, k: int, n: int) -> Layout:
@@ -71,12 +56,6 @@ def later(source: Source, k: int, n: int) -> Layout:
     return [*first, *((first[-1][0] + DAY + STEP * place, k - 1) for place in range(n))]
 
 
-def one_overlaps(source: Source, k: int, n: int) -> Layout:
-    """The same, but one of its runs stands among the others."""
-    runs = later(source, k, n)
-    return sorted([*runs[:-1], (runs[len(runs) // 3][0] + 1, k - 1)])
-
-
 def one_again(source: Source, k: int, n: int) -> Layout:
     """One run of the first candidate was made again at the end."""
     runs = even(source, k, n)
@@ -84,21 +63,10 @@ def one_again(source: Source, k: int, n: int) -> Layout:
     return [*runs, (runs[-1][0] + STEP, 0)]
 
 
-def by_days(_source: Source, k: int, n: int) -> Layout:
-    """Two runs of one candidate each day."""
-    days = [who for _ in range(n // 2) for who in range(k)]
-    return [(DAY * day + STEP * run, who) for day, who in enumerate(days) for run in range(2)]
-
-
 LAYOUTS: dict[str, Callable[[Source, int, int], Layout]] = {
-    **{"own, even": even, "own, as drawn before": drawn, "one made again": one_again},
-    **{"cron, the same order": cron, "back and forth": back_and_forth, "in threes": threes},
-    **{
-        "in turn": in_turn,
-        "one a day later": later,
-        "one overlaps": one_overlaps,
-        "batches by days": by_days,
-    },
+    **{"own, even": even, "one made again": one_again},
+    **{"cron, the same order": cron, "in turn": in_turn},
+    "one a day later": later,
 }
 
 # ---- what the machine does meanwhile: logarithms by run
@@ -192,26 +160,6 @@ def power(source: Source, cases: int) -> None:
         print(f"  {k:3} {n:3}{'':15}" + "".join(f"{right:9.2f}" for right in found), flush=True)
 
 
-def table_of_smallest(source: Source, cases: int) -> None:
-    print("The smallest difference: how often it is found; estimated / true, 10 and 90 %")
-    for k, n in ((2, 4), (2, 6), (2, 8), (2, 10), (2, 30), (3, 8), (4, 6), (4, 8), (6, 6), (6, 16)):
-        true = Sight(k, n, NOISE * math.sqrt(2), NOISE * math.sqrt(2)).difference
-        if true is None:
-            continue
-        shown, estimated = 0, []
-        for _ in range(max(cases // (1 if k < 4 else 4), 2)):
-            layout = even(source, k, n)
-            costs = COURSES["quiet"](source, np.array([begin for begin, _ in layout]))
-            runs = candidates(layout, costs, [1.0] + [1 + true] * (k - 1))
-            verdict = compare(runs)
-            shown += bool(verdict.pairs[0, 1].shown)
-            if sight := smallest_seen(verdict):
-                estimated.append((sight.difference or math.nan) / true)
-        ends = np.quantile(estimated, (0.1, 0.9)) if estimated else (math.nan, math.nan)
-        said = f"{true:8.1%}{shown / max(cases // (1 if k < 4 else 4), 2):7.2f}{ends[0]:7.2f}{ends[1]:6.2f}"
-        print(f"  {k:3} {n:3}{said}", flush=True)
-
-
 def curves_of(
     source: Source, course: str, truth: Sequence[Array], n: int
 ) -> tuple[list[list[TimedRun]], list[Curves]]:
@@ -247,7 +195,7 @@ def leading(
     return found / cases
 
 
-def table_of_sizes(source: Source, cases: int) -> None:
+def leaders(source: Source, cases: int) -> None:
     print(
         "Leaders by size: the first leads by 1.5 times at the last 8 sizes; at 16 others all are alike, or at"
     )
@@ -264,15 +212,72 @@ def table_of_sizes(source: Source, cases: int) -> None:
         print(f"  {k:3} {n:3}{'':15}{said}", flush=True)
 
 
-def main(arguments: Sequence[str] = ()) -> None:
-    given = options(__doc__, arguments, cases=CASES, seed=42)
-    source = np.random.default_rng(given.seed)
+# ---- within blocks
+
+
+def nodes(spread: float, both: bool = False) -> Callable[[Source, Array], Array]:
+    """Each block of eight on other nodes, or in one of two states that are so far apart."""
+
+    def course(source: Source, times: Array) -> Array:
+        of_blocks = source.integers(0, 2, 8) if both else source.standard_normal(8)
+        return noise(source, times) + np.repeat(spread * of_blocks, len(times) // 8)
+
+    return course
+
+
+IN_BLOCKS = {name: COURSES[name] for name in ("quiet", "drift 5", "wave", "states")}
+IN_BLOCKS |= {"a factor of 2": nodes(math.log(2), both=True)}
+IN_BLOCKS |= {f"nodes {spread:.0%}": nodes(spread) for spread in (0.01, 0.03, 0.05)}
+
+
+def rates_in_blocks(
+    source: Source, course: str, n: int, truth: Sequence[float], asked: str, cases: int
+) -> tuple[float, float]:
+    """How often any pair that is alike is called different, and the first and the last candidate are.
+
+    Blocks x candidates, these in random order within each block.
+    """
+    false = true = 0
+    for _ in range(cases):
+        places = np.argsort(source.random((n, len(truth))), axis=1)
+        costs = IN_BLOCKS[course](source, STEP * np.arange(n * len(truth))).reshape(n, len(truth))
+        costs = np.take_along_axis(costs, places, axis=1) + np.log(truth)
+        pairs = compare_blocks(costs, with_reference=asked == "reference").pairs
+        false += any(pair.shown for (a, b), pair in pairs.items() if truth[a] == truth[b])
+        true += bool(pairs[0, len(truth) - 1].shown)
+    return false / cases, true / cases
+
+
+def found_in_blocks(source: Source, cases: int) -> None:
+    print("Found: 2 % with noise of 1 %, by blocks; two candidates, the last of four against the reference,")
+    print("the same with another one 2 % the other way, and all pairs")
+    alone, between = [1.0, 1.0, 1.0, 1.02], [1.0, 1.0, 0.98, 1.02]
+    kinds = (([1.0, 1.02], "reference"), (alone, "reference"), (between, "reference"), (alone, "all pairs"))
+    for n in (6, 7, 8, 10):
+        shares = [rates_in_blocks(source, "quiet", n, truth, asked, cases)[1] for truth, asked in kinds]
+        print(f"  {n:2}  " + "  ".join(f"{share:.2f}" for share in shares), flush=True)
+
+
+def errors_in_blocks(source: Source, cases: int) -> None:
+    print("Any false difference, 8 blocks: four alike, and three alike with one 5 % slower; 2 % found of two")
+    for name in IN_BLOCKS:
+        false = [
+            rates_in_blocks(source, name, 8, [1.0] * 3 + [last], asked, cases)[0]
+            for asked, last in product(("reference", "all pairs"), (1.0, 1.05))
+        ]
+        power = rates_in_blocks(source, name, 8, [1.0, 1.02], "reference", cases)[1]
+        print(f"  {name:14}" + "  ".join(f"{one:.3f}" for one in false) + f"  {power:.2f}", flush=True)
+
+
+def rows_in_time(source: Source, cases: int) -> None:
     for k, n in ((2, 6), (2, 8), (2, 30), (3, 8), (4, 8), (6, 16)):
-        table(source, k, n, given.cases)
-    power(source, given.cases)
-    table_of_smallest(source, given.cases)
-    table_of_sizes(source, given.cases)
+        table(source, k, n, cases)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+PARTS = {part.__name__: part for part in (rows_in_time, power, leaders, found_in_blocks, errors_in_blocks)}
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    given = options(__doc__, arguments, PARTS, cases=CASES, seed=42)
+    for part in given.parts:
+        PARTS[part](np.random.default_rng(given.seed), given.cases)

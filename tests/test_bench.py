@@ -33,7 +33,7 @@ def test_a_benchmark_runs_at_its_smallest_size(
     with tempfile.TemporaryDirectory() as short:  # the browser's socket does not fit below tmp_path
         variables = {"MPICAMPAIGN_BENCH_SMALLEST": "yes", "PATH": path, "TMPDIR": short}
         done = completed(
-            [sys.executable, BENCH / f"{name}.py"], env={**os.environ, **variables}, cwd=tmp_path, timeout=900
+            [BENCH / "run_all", name], env={**os.environ, **variables}, cwd=tmp_path, timeout=900
         )
     assert done.returncode == 0, done.stdout + done.stderr
     if missing := MISSING.search(done.stdout):

@@ -291,7 +291,7 @@ def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record])
     assert not select(comparison, Filter(placements=("R",))).blocks
 
 
-# How often they err, and what they find: more in bench/blocks.py
+# How often they err, and what they find: more in bench/verdicts.py
 
 _State = Callable[[np.random.Generator, int, int], "np.ndarray[Any, Any]"]
 

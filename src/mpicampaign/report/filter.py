@@ -38,9 +38,8 @@ def select(comparison: Comparison, wanted: Filter) -> Comparison:
     if not kept:
         raise UserError(Problem("no case has all of what was chosen"))
     startup = _kept(comparison, comparison.startup, wanted)
-    blocks = _blocks(comparison, kept)
-    # a race and a machine are shown whole
-    return replace(comparison, tables=kept, startup=startup, blocks=blocks, races=(), machines=())
+    shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
+    return replace(shown, races=(), machines=())  # which are shown whole
 
 
 def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tuple[Table, ...]:

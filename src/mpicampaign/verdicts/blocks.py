@@ -1,7 +1,7 @@
 """Which of several candidates is better, by blocks: each holds all of them once, on the same nodes.
 
 The plan draws the order in each block, so that ranks within blocks are exact from the first number of blocks
-that can show a difference. How often this errs, and what it finds: ``bench/blocks.py``.
+that can show a difference. How often this errs, and what it finds: ``bench/verdicts.py``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 It is 1.1 (t + 0.84) s / sqrt(n): t Student's quantile at the largest probability that the test can have
 within the level of a pair, s the spread of a difference of two runs, 1.1 for ranks in place of values. A
-spread of few repeats is off by a third and more, so that one digit is shown. How near it comes:
-``bench/verdicts.py``.
+spread of few repeats is off by a third and more, so that one digit is shown.
 """
 
 from __future__ import annotations

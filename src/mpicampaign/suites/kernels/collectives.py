@@ -21,8 +21,7 @@ _QUANTILES = frozenset(
     {f"last_p{n}" for n in (5, 25, 50, 75, 95)}  # over repetitions, of the last rank's end
     | {f"rank_{n}" for n in ("min", "p25", "p50", "p75", "max")}  # over ranks, of their median ends
 )
-_CLOCKS = ("clock_bound", "clock_found")
-_TIMES = _QUANTILES | {*_CLOCKS}
+_TIMES: frozenset[str] = _QUANTILES | {"clock_bound", "clock_found"}
 
 
 def _series(frame: KernelFrame) -> tuple[Series, ...]:
@@ -38,13 +37,12 @@ def _with_ends(series: Series, ends: list[Row]) -> Series:
     rows = [row for row in ends if row["samples"] and (row["operation"], row["start"]) == own]
     if [row["size"] for row in rows] != columns["size"]:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
-    added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in _TIMES}
+    names = _TIMES if start == "common" else _QUANTILES  # after a barrier they are durations
+    added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in names}
     if start == "common":
         added["late"] = [int(row["late"]) for row in rows]
         errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in rows]
         added["width"] = [max(a or 0, b) for a, b in zip(columns["width"], errors, strict=True)]
-    else:  # durations
-        added = {name: added[name] for name in added.keys() - _CLOCKS}
     for name in ("bandwidth", "bandwidth_wire", *(["size"] if series.benchmark == "Barrier" else [])):
         del columns[name]
     return replace(series, columns=columns | added, qualifiers=_STARTS[start])
