@@ -104,7 +104,8 @@ def copy_run(real: Path, claim: Path, number: int) -> None:
     [scripts] = re.findall("(?m)^claim scripts=(.+)$", claim.read_text(encoding="utf-8"))
     told = moved(text_of(part_of(real / RESULT, "evidence")))
     facts = {"run": "/".join(claim.parts[-5:-1]), "script_sha256": scripts}
-    facts["sha256.output.txt"] = hashlib.sha256(output.encode()).hexdigest()
+    facts["sha256.output.txt"] = checksum = hashlib.sha256(output.encode()).hexdigest()
+    facts["passed"] = f"{len(output.encode())} {checksum}"
     for key, value in facts.items():
         told = re.sub(rf"(?m)^job {key}=.*$", f"job {key}={value}", told)
     told += f"\n==> stderr.txt, 0 bytes <==\n\n==> output.txt, {len(output.encode())} bytes <==\n{output}"

@@ -37,12 +37,12 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
 def on_two_cores(
     work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool, most: int = _PIECE
 ) -> Iterator[T]:
-    """Do the work on all items; ``many``: in pieces of so many at ``most``, half of them on another core.
+    """Do the work on all items; in pieces of so many at ``most``; ``many``: half of them on another core.
 
     The results come in order.
     """
     if not many:
-        yield work(items)
+        yield from (work(items[start : start + most]) for start in range(0, len(items), most))
         return
     size = min(most, _PIECE, -(-len(items) // 2))
     pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]

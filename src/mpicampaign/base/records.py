@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -114,6 +114,7 @@ STRONG, WEAK = "strong", "weak"
 ROUND_TRIP, CLOCK_RATE, COPY = "round trip", "clock rate", "copy"
 Probes = dict[str, dict[str, list[int | float]]]
 
+_MOST_KNOWN = 100_000  # texts and values that records share
 COUNTS = ("size", "repetitions", "samples")  # columns that are alike in all repeats
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
@@ -271,30 +272,34 @@ def contradicted(record: Record, reason: str) -> Record:
 
 
 def sharing(record: Record, known: dict[object, Any]) -> Record:
-    """The record; what it says in the words of earlier ones is one object with theirs: half of its size.
+    """The record; words and values that earlier ones have, too, are one object with theirs: half of its size.
 
     ``known``: what those said.
     """
+    if len(known) > _MOST_KNOWN:
+        known.clear()  # runs of a case follow each other
+    one = known.setdefault
 
-    def texts(said: Mapping[str, str]) -> dict[str, str]:
-        return {known.setdefault(key, key): known.setdefault(text, text) for key, text in said.items()}
+    def texts(said: dict[str, str]) -> dict[str, str]:
+        return {one(key, key): one(text, text) for key, text in said.items()} or one(dict, said)
 
-    def column(name: str, values: list[int | float | None]) -> list[int | float | None]:
-        return known.setdefault((record.suite, name, *values), values) if name in COUNTS else values
+    def column(name: str, values: list[int | float | None]) -> Any:
+        if name in COUNTS:
+            return one((record.suite, name, *values), values)
+        return [one(value, value) if type(value) is float and value else value for value in values]
 
     def columns(series: Series) -> Series:
-        shared = {
-            known.setdefault(name, name): column(name, values) for name, values in series.columns.items()
-        }
-        return replace(series, columns=shared)
+        shared = {one(name, name): column(name, values) for name, values in series.columns.items()}
+        return replace(series, columns=shared, qualifiers=texts(series.qualifiers))
 
-    nodes = {host: known.setdefault(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
+    nodes = {host: one(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
+    same = ("suite", "case", "status", "verdict", "hosts", "condition")
     return replace(
         record,
-        case=known.setdefault(record.case, record.case),
-        hosts=known.setdefault(record.hosts, record.hosts),
-        verdict_reasons=tuple(known.setdefault(reason, reason) for reason in record.verdict_reasons),
+        **{name: one(said, said) for name in same if (said := getattr(record, name))},
+        verdict_reasons=tuple(one(reason, reason) for reason in record.verdict_reasons),
         metadata=texts(record.metadata),
+        attributes=texts(record.attributes),
         nodes=nodes,
         series=tuple(map(columns, record.series)),
     )

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from mpicampaign.base.files import whole, write_whole
 from mpicampaign.base.program_state import program_state
@@ -65,13 +68,16 @@ def keep_of_program(path: Path, what: str, entries: Mapping[str, Any]) -> None:
 
 
 class RecordsRead:
-    """The records of a campaign's folder, as lines by key: ``kept`` by an earlier call, ``used`` now."""
+    """A folder's records, as lines of files: those ``kept`` by an earlier call, ``used`` now, and ``new``."""
 
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / RECORDS_FILE
-        self._state = program_state()
-        self.kept = self._read()
-        self.used: dict[str, bytes] = {}
+        self._header = f"{program_state()}\n".encode()
+        self._old = _opened(lambda: self._path.open("rb"))
+        self._new = _opened(lambda: TemporaryFile(dir=campaign_folder))  # noqa: SIM115
+        self.kept = dict(self._places())
+        self.used: set[bytes] = set()
+        self.new: list[bytes] = []
 
     def record(self, asked: str, contents: Mapping[str, bytes], read: Callable[[], Record]) -> Record:
         """The record of a finished run, from the cache or read now.
@@ -82,54 +88,61 @@ class RecordsRead:
         contents : of its files
         """
         key = _key(asked, contents)
-        with suppress(ValueError, KeyError):
-            record = record_from(self.kept[key])
-            self.used[key] = self.kept[key]
-            return record
+        with suppress(OSError, ValueError, KeyError):
+            digest, rest = self._line(key)[:-1].split(b" ", 1)
+            if digest == _digest(rest):
+                record = record_from(rest[len(key) + 1 :])
+                self.used.add(key)
+                return record
         record = read()
         if record.status != FAILED:  # that may be the fault of grep, which searches outputs
-            self.used[key] = record_line(record)
+            rest = b"%b %b" % (key, record_line(record))
+            self.new.append(b"%b %b\n" % (_digest(rest), rest))
         return record
 
+    def write(self, new: Iterable[bytes]) -> None:
+        """Further lines; the next call finds the damage where a full disk cuts one off."""
+        with suppress(OSError):
+            self._new.writelines(new)
+
     def keep(self) -> None:
-        """Write the entries that were used, and forget them; without write permission nothing is cached."""
-        if self.used != self.kept:
+        """Keep the entries that were used, and forget them; without write permission nothing is cached."""
+        self.write(self.new)
+        if self._new.tell() or self.used != self.kept.keys():
             with suppress(OSError), whole(self._path) as part, part.open("wb") as file:
-                file.write(f"{self._state}\n".encode())
-                file.writelines(_line(key, record) for key, record in self.used.items())
-        self.used = self.kept = {}
+                file.write(self._header)
+                file.writelines(self._line(key) for key in self.kept if key in self.used)
+                self._new.seek(0)
+                shutil.copyfileobj(self._new, file)
+        self.kept, self.used, self.new = {}, set(), []
+        self._old.close()
+        self._new.close()
 
-    def _read(self) -> dict[str, bytes]:
-        try:
-            with self._path.open("rb") as file:
-                if file.readline() != f"{self._state}\n".encode():
-                    return {}
-                return dict(filter(None, map(_entry, file)))
-        except (OSError, ValueError):
-            return {}
+    def _places(self) -> Iterator[tuple[bytes, tuple[int, int]]]:
+        place = len(self._header)
+        with suppress(OSError, IndexError):
+            for line in self._old if self._old.readline() == self._header else ():
+                yield line.split(b" ", 2)[1], (place, len(line))
+                place += len(line)
+
+    def _line(self, key: bytes) -> bytes:
+        place, length = self.kept[key]
+        return os.pread(self._old.fileno(), length, place)  # two processes read the file
 
 
-def _line(key: str, record: bytes) -> bytes:
-    rest = b"%b %b" % (key.encode(), record)
-    return b"%b %b\n" % (_digest(rest), rest)
-
-
-def _entry(line: bytes) -> tuple[str, bytes] | None:
-    """Key and record of a line; ``None`` where its digest is of another one."""
-    digest, _, rest = line.rstrip(b"\n").partition(b" ")
-    if digest != _digest(rest):
-        return None
-    key, _, record = rest.partition(b" ")
-    return key.decode(), record
+def _opened(file: Callable[[], IO[bytes]]) -> IO[bytes]:
+    with suppress(OSError):
+        return file()
+    return Path(os.devnull).open("w+b")
 
 
 def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
 
 
-def _key(asked: str, contents: Mapping[str, bytes]) -> str:
+def _key(asked: str, contents: Mapping[str, bytes]) -> bytes:
     digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass"))
     for name, content in contents.items():
         digest.update(f"\0{name} {len(content)}\0".encode())
         digest.update(content)
-    return digest.hexdigest()
+    return digest.hexdigest().encode()

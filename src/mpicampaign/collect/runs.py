@@ -53,7 +53,7 @@ from mpicampaign.base.text import counted
 from mpicampaign.collect.caches import OutputsRead, RecordsRead
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.failure_cause import cause_of
-from mpicampaign.collect.looks import after_looks, read_looks
+from mpicampaign.collect.looks import ReportRead, after_looks, read_looks
 from mpicampaign.collect.member_metadata import Members
 from mpicampaign.collect.observed_software import observed
 from mpicampaign.collect.startup import startup
@@ -75,7 +75,8 @@ _OF_NODES = (
     *("gpu_models", "gpu_driver"),
 )
 _MANY = 200  # runs: to read them takes longer than to start a process
-_AT_ONCE = 1000  # runs that one process hands to the other
+_Beside = tuple[dict[str, str], list[ReportRead], dict[str, list[str]], Members]  # of all runs
+_AT_ONCE = 250  # runs that are read before their records share what they have in common
 
 
 # An attempt that ended well is renamed to the result by its script.
@@ -113,30 +114,34 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
 
     ``before``: the cache of records.
     """
-    runs = sum(len(entry.runs) for entry in plan.cases) - (len(before.kept) if before else 0)
+    runs = sum(len(entry.runs) for entry in plan.cases)
+    many = runs - (len(before.kept) if before else 0) >= _MANY
     cases = max(1, len(plan.cases) * _AT_ONCE // max(runs, 1))
     records: list[Record] = []
-    used: dict[str, bytes] = {}
-    work = partial(_collect, plan, campaign_folder, before)
-    for some, of_cache in on_two_cores(work, plan.cases, runs >= _MANY, cases):
-        records += some
+    used: set[bytes] = set()
+    known: dict[object, Any] = {}
+    looks = looks_planned(campaign_folder, plan), read_looks(campaign_folder)
+    beside = *looks, read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
+    work = partial(_collect, plan, campaign_folder, before, beside)
+    for some, of_cache, new in on_two_cores(work, plan.cases, many, cases):
+        records += [sharing(record, known) for record in some]
         used |= of_cache
+        if before:
+            before.write(new)
     if before:
-        before.used = used
+        before.used, before.new = used, []
         before.keep()
     return records
 
 
 def _collect(
-    plan: PlanFile, campaign_folder: Path, before: RecordsRead | None, cases: Sequence[CaseEntry]
-) -> tuple[list[Record], dict[str, bytes]]:
-    """The records of some cases, and the entries of the cache that were used."""
+    plan: PlanFile, place: Path, before: RecordsRead | None, beside: _Beside, cases: Sequence[CaseEntry]
+) -> tuple[list[Record], set[bytes], list[bytes]]:
+    """The records of some cases, the entries of the cache that were used, and new ones."""
     records: list[Record] = []
-    known: dict[object, Any] = {}
     if before:
-        before.used = {}
-    planned, looks = looks_planned(campaign_folder, plan), read_looks(campaign_folder)
-    submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
+        before.used, before.new = set(), []
+    planned, looks, submissions, members = beside
     for entry in cases:
         design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.decided_with:
@@ -152,7 +157,7 @@ def _collect(
         declared = {key: value for key, value in declared.items() if value}
         of_case = []
         for run in entry.runs:
-            path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
+            path = place / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
             record = read_run(entry.kept, entry.suite, folder, entry.line_rate, entry.reading, before)
             if run.left and record.status == MISSING:
@@ -168,8 +173,8 @@ def _collect(
                 metadata=metadata | members.metadata(entry, run, record.status == MISSING),
             )
             of_case.append(made)
-        records += [sharing(record, known) for record in after_looks(looks, of_case)]
-    return records, before.used if before else {}
+        records += after_looks(looks, of_case)
+    return (records, before.used, before.new) if before else (records, set(), [])
 
 
 def read_run(

@@ -77,16 +77,20 @@ class Evidence:
 
 def read_evidence(text: str, claim: str = "") -> Evidence:
     """The evidence and the claim from the texts of two files; lines of unknown form are ignored."""
-    evidence = Evidence()
-    for line in _lines(claim, CLAIM_HEADER):
-        if line.startswith("claim "):
-            _take(evidence, line)
-    for line in _lines(text, HEADER):
-        if line == END:
-            evidence.complete = True
-            break  # the outputs of a run follow in its file
-        if not line.startswith("claim "):
-            _take(evidence, line)
+    evidence, lines = Evidence(), _lines(text, HEADER)
+    if END in lines:
+        evidence.complete = True
+        lines = lines[: lines.index(END)]  # the outputs of a run follow in its file
+    claims = [line for line in _lines(claim, CLAIM_HEADER) if line.startswith("claim ")]
+    known: dict[str, dict[str, str] | None] = {}  # where lines belong, of which a run has hundreds
+    for line in claims + [line for line in lines if not line.startswith("claim ")]:
+        name, equals, value = line.partition("=")
+        place, _, key = name.rpartition(" ")
+        target = known.get(place)
+        if target is None or not equals or key in target:
+            known[place] = _take(evidence, line)
+        else:
+            target[key] = value
     return evidence
 
 
@@ -96,7 +100,8 @@ def _lines(text: str, header: str) -> list[str]:
     return lines[1:] if lines[0] == header else []
 
 
-def _take(evidence: Evidence, line: str) -> None:
+def _take(evidence: Evidence, line: str) -> dict[str, str] | None:
+    """Where it belongs; ``None`` where its key has a space, or it is of an unknown form."""
     scope, _, rest = line.partition(" ")
     if scope in ("claim", "job"):
         target = evidence.claim if scope == "claim" else evidence.job
@@ -106,16 +111,17 @@ def _take(evidence: Evidence, line: str) -> None:
     elif scope == "rank":
         number, _, rest = rest.partition(" ")
         if not number.isdecimal():
-            return
+            return None
         target = evidence.ranks.setdefault(int(number), {})
     else:
-        return
+        return None
     key, equals, value = rest.partition("=")
     if not equals:
-        return
+        return None
     if key in target and target[key] != value and scope != "job":
         evidence.repeated.append(f"{scope} {key}" if scope == "claim" else line.partition("=")[0])
     target[key] = value
+    return target if " " not in key else None
 
 
 def below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
