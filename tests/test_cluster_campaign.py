@@ -143,7 +143,7 @@ def test_a_link_of_1_gbit_shows_in_the_table_with_the_fraction_reached(gigabit: 
         },
     )
     records = made.run()
-    assert {record.verdict for record in records} == {DECLARED}
+    assert [record.verdict_reasons for record in records if record.verdict != DECLARED] == []
     table = (made.results / "tables/comparison.csv").read_text()
     rows = [row for row in csv.DictReader(io.StringIO(table)) if row["placement"] == "TCP-first"]
     figures = {(row["benchmark"], row["series"], row["metric"]): row for row in rows}

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.interrupts import signalled
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Case, Record, defined_name
 from mpicampaign.base.run_files import result_in
 from mpicampaign.base.waves import ROUNDS
@@ -47,6 +48,8 @@ from mpicampaign.schemes.block import LEFT_BEHIND
 
 # Blocks that are made anew in a call: where every allocation is lost, it ends.
 MOST_LOST = 20
+# s: a signal that comes just as a wait begins is handled when the wait ends
+LONGEST_DEAF = 1.0
 
 
 class CallOutcome(NamedTuple):
@@ -111,7 +114,9 @@ class Loop:
             while new:
                 with self._ending:
                     self._take(new)
-                self._idle.wait()
+                while not self._idle.wait(LONGEST_DEAF):
+                    if signalled():
+                        raise KeyboardInterrupt
                 new = []
                 with self._failing(self._prepared.campaign.name):
                     new = [] if self._once else self._due_by_all_results() or self._further_wave()
