@@ -24,7 +24,7 @@ from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed_software import mark_earlier
 from mpicampaign.collect.runs import collect
-from mpicampaign.evidence.machine_state import mark_distances
+from mpicampaign.evidence.machine_state import Hosts, add_distances, mark_distances, too_far
 from mpicampaign.evidence.plausible import with_doubts
 
 
@@ -51,6 +51,7 @@ class Reported:
         self._folder = campaign_folder
         self._alike: dict[tuple[object, ...], list[Record]] | None = None  # by their numbers
         self._beside: dict[tuple[str, str], list[Record]] = {}  # by host group, whose machines they share
+        self._hosts: Hosts = {}
 
     def judged(self, record: Record) -> Record:
         """A run that has ended, as `collect_all` will have it: a copy of another is contradicted."""
@@ -60,11 +61,15 @@ class Reported:
             there = [run for run in there if run.identity != record.identity]
             self._alike = grouped(there, _numbers)
             self._beside = grouped(there, lambda run: run.case.machine)
+            for run in there:
+                add_distances(self._hosts, run)
         alike = self._alike.setdefault(_numbers(record), [])
         beside = self._beside.setdefault(record.case.machine, [])
         alike.append(record)
         beside.append(mark_copies(alike)[-1])
-        return mark_distances(beside)[-1]
+        add_distances(self._hosts, record)
+        # all runs are looked at for few: a call may make a hundred thousand
+        return mark_distances(beside)[-1] if too_far(record, self._hosts) else beside[-1]
 
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:

@@ -7,7 +7,8 @@ docs/evidence.md says how they are measured.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
@@ -130,8 +131,8 @@ def site_of(record: Record) -> str:
     return record.metadata.get(MERGED_FROM, "")
 
 
-class _Distances(NamedTuple):
-    """The least round trip (s) of each run between CPUs of one socket of a host, and between sockets."""
+class Distances(NamedTuple):
+    """The least round trips (s) of runs between CPUs of one socket of a host, and between sockets; sorted."""
 
     within: list[float]
     beyond: list[float]
@@ -141,17 +142,30 @@ class _Distances(NamedTuple):
         """Whether enough runs show both."""
         return min(len(self.within), len(self.beyond)) >= FEWEST
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether each way between sockets is far longer than most within one."""
+        half = len(self.within) // 2
+        return self.are_known and self.beyond[0] >= GAP * median(self.within[-1 - half : half + 1])
 
-def _distances(records: Iterable[Record]) -> dict[tuple[str, str], _Distances]:
-    """Round trips within and between sockets, by site and host."""
-    hosts: dict[tuple[str, str], _Distances] = {}
+
+Hosts = dict[tuple[str, str], Distances]  # by site and host
+
+
+def add_distances(hosts: Hosts, record: Record) -> None:
+    """Add the round trips of a run within and between sockets."""
+    for place, values in record.probes.get(ROUND_TRIP, {}).items():
+        host, _, distance_ = place.rpartition(", ")
+        both = hosts.setdefault((site_of(record), host), Distances([], []))
+        if distance_ != UNKNOWN:
+            insort(both.beyond if distance_ == OTHER_SOCKET else both.within, min(values))
+
+
+def _distances(records: Iterable[Record]) -> Hosts:
+    hosts: Hosts = {}
     for record in records:
-        for place, values in record.probes.get(ROUND_TRIP, {}).items():
-            host, _, distance_ = place.rpartition(", ")
-            both = hosts.setdefault((site_of(record), host), _Distances([], []))
-            if distance_ != UNKNOWN:
-                (both.beyond if distance_ == OTHER_SOCKET else both.within).append(min(values))
-    return {host: both for host, both in hosts.items() if both.are_known}
+        add_distances(hosts, record)
+    return hosts
 
 
 def mark_distances(records: Iterable[Record]) -> list[Record]:
@@ -160,12 +174,8 @@ def mark_distances(records: Iterable[Record]) -> list[Record]:
     A single run may have met a virtual machine that had moved its CPUs.
     """
     records = list(records)
-    farther = {
-        host: min(both.beyond)
-        for host, both in _distances(records).items()
-        if min(both.beyond) >= GAP * median(both.within)
-    }
-    reasons = {id(record): why for record in records if farther and (why := _too_far(record, farther))}
+    hosts = _distances(records)
+    reasons = {id(record): why for record in records if (why := too_far(record, hosts))}
     probed = (record for record in records if reasons and ROUND_TRIP in record.probes)
     always = {
         case
@@ -197,29 +207,30 @@ def undivided(records: Sequence[Record]) -> list[Undivided]:
         Undivided(host, median(both.within), median(both.beyond), what)
         for distances, gap, what in kinds
         for (_, host), both in distances.items()
-        if median(both.beyond) < gap * median(both.within)
+        if both.are_known and median(both.beyond) < gap * median(both.within)
     ]
 
 
-def _distances_of_pairs(records: Iterable[Record]) -> dict[tuple[str, str], _Distances]:
+def _distances_of_pairs(records: Iterable[Record]) -> Hosts:
     """The latencies (s) that core_pairs measured between CPUs of one socket, and of two, of each host."""
-    hosts: dict[tuple[str, str], _Distances] = {}
+    hosts: Hosts = {}
     for record in records:
         for series in record.series if len(record.hosts) == 1 and record.counts else ():
             columns = (series.columns.get(f"pairs_{name}", []) for name in ("level", "latency_seconds"))
-            both = hosts.setdefault((site_of(record), record.hosts[0]), _Distances([], []))
+            both = hosts.setdefault((site_of(record), record.hosts[0]), Distances([], []))
             for level, latency in zip(*columns, strict=False):
                 if level is not None and latency is not None:
                     (both.beyond if level == _OTHER_SOCKET else both.within).append(latency)
-    return {host: both for host, both in hosts.items() if both.are_known}
+    return hosts
 
 
-def _too_far(record: Record, farther: Mapping[tuple[str, str], float]) -> str:
+def too_far(record: Record, hosts: Hosts) -> str:
     """That ranks within a socket are as far apart as other sockets of their host; or empty."""
     for place, values in record.probes.get(ROUND_TRIP, {}).items():
         host, _, distance_ = place.rpartition(", ")
-        least = farther.get((site_of(record), host))
-        if least is not None and distance_ not in (OTHER_SOCKET, UNKNOWN) and min(values) >= least:
+        both = hosts.get((site_of(record), host))
+        is_within = both and both.are_apart and distance_ not in (OTHER_SOCKET, UNKNOWN)
+        if both and is_within and min(values) >= both.beyond[0]:
             took = f"a round trip of a cache line took {min(values) * 1e9:.0f} ns on {place}"
-            return f"distance: {took}, as between sockets ({least * 1e9:.0f} ns)"
+            return f"distance: {took}, as between sockets ({both.beyond[0] * 1e9:.0f} ns)"
     return ""
