@@ -43,9 +43,9 @@ STUBS = {
     "program": "exit 1",
     "sbatch": 'for script; do :; done; echo "$script" >"{bin}/asked"; cat "{bin}/answered"',
     "squeue": "exit 0",
-    "sacctmgr": 'case "$*" in *assoc*) echo "a||{most}|" ;; esac',
+    "sacctmgr": 'case "$*" in *assoc*) echo "a|||{most}|" ;; esac',
     "scontrol": "echo MaxArraySize = 1001",
-    "sinfo": 'case "$*" in *Node*) echo "n1|idle|none" ;; *) echo "all*|infinite" ;; esac',
+    "sinfo": 'echo "n1|idle|none"',
 }
 LOOP = 'for script in "$1"/*/*/*/r*/job.sh; do sbatch --parsable "$script"; done'
 REDIRECTED = 'mpirun -n 2 IMB-MPI1 Barrier >"$1/output.txt" 2>"$1/errors.txt"'

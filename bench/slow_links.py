@@ -22,12 +22,17 @@ NOISE, OF_NODES, OF_LINKS, OF_ROUNDS = 0.02, 0.005, 0.003, 0.05
 
 
 class Fault(NamedTuple):
-    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known."""
+    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known.
+
+    ``tails``: scale of the links' natural spread by Student's t with 3 degrees of freedom.
+    """
 
     node: bool = False
     link: bool = False
     leaf: bool = False
     leaves: bool = True
+    noise: float = NOISE
+    tails: float = 0.0
 
 
 FAULTS = {
@@ -38,6 +43,7 @@ FAULTS = {
     "link, no topology": Fault(link=True, leaves=False),
     "leaf": Fault(leaf=True),
     "all three": Fault(node=True, link=True, leaf=True),
+    "link, heavy tails": Fault(link=True, noise=0.005, tails=0.008),
 }
 
 
@@ -47,12 +53,15 @@ class Machine:
     def __init__(self, nodes: int, fault: Fault, source: np.random.Generator) -> None:
         self.names = [f"n{number:02}" for number in range(nodes)]
         self.leaves = {name: f"leaf{place * LEAVES // nodes}" for place, name in enumerate(self.names)}
-        self._source = source
+        self._source, self._noise = source, fault.noise
         effects = OF_NODES * source.standard_normal(nodes)
         effects[-1] += np.log(1.05) * fault.node
         leaf = np.arange(nodes) * LEAVES // nodes
         same, slow = np.equal.outer(leaf, leaf), np.logical_or.outer(leaf == 0, leaf == 0)
-        links = OF_LINKS * source.standard_normal((nodes, nodes))
+        if fault.tails:
+            links = fault.tails * source.standard_t(3, (nodes, nodes))
+        else:
+            links = OF_LINKS * source.standard_normal((nodes, nodes))
         links[1, nodes // 2] += np.log(1.1) * fault.link
         self.costs = np.add.outer(effects, effects) + links + NEAR * same + np.log(1.05) * fault.leaf * slow
         self.slower = self._slower(effects, links, same) | {"leaf0": 0.05 * fault.leaf}
@@ -68,7 +77,7 @@ class Machine:
 
     def measured(self, number: int, pairs: Sequence[tuple[int, int]]) -> PairRound:
         normal = self._source.standard_normal
-        noise = OF_ROUNDS * normal() + NOISE * normal(len(pairs))
+        noise = OF_ROUNDS * normal() + self._noise * normal(len(pairs))
         costs = (self.costs[pair] + more for pair, more in zip(pairs, noise.tolist(), strict=True))
         return PairRound(
             number,

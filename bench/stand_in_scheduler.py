@@ -134,7 +134,7 @@ CALLS = {
     rf"srun {_LAUNCH}": srun,
     r"squeue --noheader --array --states=all --user=\S+ --format=%i\|%T\|%r\|%j": squeue,
     r"sinfo --noheader --Node --nodes=(\S+) --format=(.+)": sinfo,
-    r"scontrol show topology": lambda: None,
+    r"scontrol (?:show topology|--all --oneliner show (?:config|partition))": lambda: None,
     r"scontrol --oneliner show job (\d+)": show_job,
 }
 

@@ -1,7 +1,7 @@
 """Every node of 1,024 and every pair of 64: planned, run in one job a look, collected, answered.
 
 The scheduler is a stand-in (``stand_in_scheduler.py``): no node exists, one of them is slow. All pairs of a
-large machine alone: ``python bench/whole_machine.py --node 0 --pair 5000``
+large machine alone: ``bench/run_all whole_machine --node 0 --pair 5000``
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from common import PROJECT, options, title, usually
@@ -37,9 +38,9 @@ matrix:
 """
 
 
-def main() -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Prints a line for each stage."""
-    for unit, count in vars(options(__doc__, sys.argv[1:], node=NODES, pair=IN_PAIRS)).items():
+    for unit, count in vars(options(__doc__, arguments, node=NODES, pair=IN_PAIRS)).items():
         if count:
             measure(f"{'pairs of ' if unit == 'pair' else ''}{count} nodes", f"n[0001-{count:04}]", unit)
 
@@ -110,4 +111,4 @@ def stage(project: Path, what: str, command: str, file: Path, limit: float | Non
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

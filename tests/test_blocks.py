@@ -253,7 +253,7 @@ def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:
         (["job reason=stopped at the time limit of 30 s", "job exit_status=124"], FAILED),  # it was raised
         (["job reason=the benchmark ended with exit status 7", "job exit_status=7"], FAILED),
         (["job reason=interrupted by signal 15", "job exit_status=143"], ""),
-        (["job reason=results could not be written", "job exit_status=74"], ""),
+        (["job reason=could not write to /tmp on n1: is the disk full", "job exit_status=74"], ""),
         ([], ""),
     ],
 )

@@ -303,20 +303,21 @@ def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_
 # As Slurm 22.05 and its slurmdbd print them.
 PARTITIONS = """\
 PartitionName=all AllowGroups=ALL Default=YES QoS=N/A DefaultTime=NONE MaxTime=1-12:00:00 MinNodes=0
-PartitionName=short AllowGroups=ALL Default=NO QoS=ofpart DefaultTime=NONE MaxTime=UNLIMITED MinNodes=0
+PartitionName=short AllowGroups=ALL Default=NO QoS=OfPart DefaultTime=NONE MaxTime=UNLIMITED MinNodes=0
 """
 ASSOCIATIONS = "tests||00:45:00||\nother|debug|2-00:00:00|9|\n"
-QUALITIES = "normal||||\ndebug|02:00:00|3||\nofpart|00:30:00|||50\n"
+QUALITIES = "a notice\nnormal||||\ndebug|02:00:00|3||\nlong|7-00:00:00|200||\nofpart|00:30:00|||50\n"
 
 
-def test_the_least_of_partition_qos_and_association_limits_a_job() -> None:
+def test_the_first_of_qos_of_partition_and_job_and_association_limits_a_job() -> None:
     site = ["MaxJobCount             = 10000\n", PARTITIONS, ASSOCIATIONS, QUALITIES]
     for asked, least in {
         ("", "", ""): (5000, 45),
         ("", "other", ""): (3, 120),
         ("all", "Other", "normal"): (9, 36 * 60),
-        ("short", "other", "normal"): (9, 30),
-        ("all,short", "tests", "ofpart"): (50, 30),
+        ("all", "other", "long"): (200, 36 * 60),
+        ("short", "other", "normal"): (50, 30),
+        ("all,short", "tests", "long"): (50, 30),
     }.items():
         assert SLURM.read_limits(site, *asked) == (100, *least)
         assert SLURM.read_limits([""] * 4, *asked) == (100, MANY // 2, MANY)

@@ -57,12 +57,13 @@ class Makers:
         """Also within an end."""
         self.due = sorted([*self.due, *runs], key=lambda run: run.place)
 
-    def make_all(self) -> None:
+    def make_all(self, _: float) -> bool:
         while self.due:
             run = self.due.pop(0)
             self.made.append(run)
             self.end(run)
             self.ended(run, 0 if run.has_result else 1, "")
+        return True
 
     def drop(self, runs: list[Run]) -> None:
         names = {run.job_name for run in runs}
@@ -145,8 +146,9 @@ def test_the_call_ends_where_what_makes_the_runs_has_died(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Dying(Makers):
-        def make_all(self) -> None:
+        def make_all(self, _: float) -> bool:
             self.died(RuntimeError("no more threads"))
+            return True
 
     monkeypatch.setattr(f"{__name__}.Makers", Dying)
     runs, outcome = made_by(campaign(project), write_result, monkeypatch)

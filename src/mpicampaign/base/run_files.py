@@ -29,7 +29,7 @@ def attempts_of(folder: Path | str) -> list[Path]:
     """The attempts of a run without a result, by time."""
     try:
         # the cache of a network file system may deny that a file exists, but its folder's listing has it
-        inside = listdir(folder)  # noqa: PTH208 - as above
+        inside = listdir(folder)  # noqa: PTH208 - of thousands of runs
         attempts = [Path(folder, name) for name in inside if name.startswith("attempt-")]
         earlier = Path(folder, "attempts").iterdir() if "attempts" in inside else ()
         return sorted([*attempts, *filter(Path.is_dir, earlier)], key=attempt_name)

@@ -58,7 +58,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _sights(prepared: Prepared) -> list[str]:
     """What the repeats will see, where the last report knows the spread."""
-
     if not (file := prepared.folder / RECORDS).is_file():
         return []
     planned: dict[str, int] = {}

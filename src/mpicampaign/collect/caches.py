@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from mpicampaign.base.files import whole, write_whole
@@ -25,6 +25,7 @@ from mpicampaign.base.records import FAILED, Record, record_from, record_line
 OUTPUTS_FILE = "outputs-read.json"
 # the state of the program, then a line for each record: digest of the rest, key, record
 RECORDS_FILE = "records-read.jsonl"
+_MOST_IN_MEMORY = 1 << 20  # bytes
 
 
 class OutputsRead:
@@ -73,8 +74,8 @@ class RecordsRead:
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / RECORDS_FILE
         self._header = f"{program_state()}\n".encode()
-        self._old = _opened(lambda: self._path.open("rb"))
-        self._new = _opened(lambda: TemporaryFile(dir=campaign_folder))  # noqa: SIM115
+        self._old = self._opened()
+        self._new = SpooledTemporaryFile(_MOST_IN_MEMORY, dir=str(campaign_folder))  # noqa: SIM115
         self.kept = dict(self._places())
         self.used: set[bytes] = set()
         self.new: list[bytes] = []
@@ -101,7 +102,7 @@ class RecordsRead:
         return record
 
     def write(self, new: Iterable[bytes]) -> None:
-        """Further lines; the next call finds the damage where a full disk cuts one off."""
+        """Further lines; where the disk is full, the cache stays as it was."""
         with suppress(OSError):
             self._new.writelines(new)
 
@@ -116,24 +117,24 @@ class RecordsRead:
                 shutil.copyfileobj(self._new, file)
         self.kept, self.used, self.new = {}, set(), []
         self._old.close()
-        self._new.close()
+        with suppress(OSError):  # what a full disk did not take
+            self._new.close()
+
+    def _opened(self) -> IO[bytes]:
+        with suppress(OSError):
+            return self._path.open("rb")
+        return Path(os.devnull).open("rb")
 
     def _places(self) -> Iterator[tuple[bytes, tuple[int, int]]]:
         place = len(self._header)
-        with suppress(OSError, IndexError):
+        with suppress(OSError):
             for line in self._old if self._old.readline() == self._header else ():
-                yield line.split(b" ", 2)[1], (place, len(line))
+                yield line.partition(b" ")[2].partition(b" ")[0], (place, len(line))
                 place += len(line)
 
     def _line(self, key: bytes) -> bytes:
         place, length = self.kept[key]
         return os.pread(self._old.fileno(), length, place)  # two processes read the file
-
-
-def _opened(file: Callable[[], IO[bytes]]) -> IO[bytes]:
-    with suppress(OSError):
-        return file()
-    return Path(os.devnull).open("w+b")
 
 
 def _digest(content: bytes) -> bytes:

@@ -68,7 +68,7 @@ class Reported:
         alike.append(record)
         beside.append(mark_copies(alike)[-1])
         add_distances(self._hosts, record)
-        # all runs are looked at for few: a call may make a hundred thousand
+        # all runs are looked at for few of the hundred thousand that a call may make
         return mark_distances(beside)[-1] if too_far(record, self._hosts) else beside[-1]
 
 
@@ -159,7 +159,7 @@ def _numbers(record: Record) -> tuple[object, ...]:
     return tuple(
         (series.label, name, *series.columns[name])
         for series in record.series
-        for name in series.columns
+        for name in sorted(series.columns)
         if name not in COUNTS
     )
 

@@ -336,8 +336,8 @@ def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping
     evidence = files.evidence
     record = _with_evidence(record, evidence, files)
     if not evidence.complete:
-        where = where_it_works(Path(files.place).parent)
-        return replace(record, reason=f"started, but has not ended: running now, or killed{where}")
+        where = " in " * bool(place := _place(evidence)) + place
+        return replace(record, reason=f"started, but has not ended: running now{where}, or killed")
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
@@ -380,8 +380,14 @@ def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Reco
 def where_it_works(folder: Path, job_id: str = "") -> str:
     """``; its files are in n3:/tmp/mpicampaign-…`` of a run whose script has not ended; else empty."""
     latest = [evidence_in(attempt) for attempt in _attempts_in(folder, job_id)[-1:]]
-    job = latest[0].job if latest and not latest[0].complete else {}
-    return f"; its files are in {job.get('host', '')}:{job['folder']}" if "folder" in job else ""
+    place = _place(latest[0]) if latest and not latest[0].complete else ""
+    return f"; its files are in {place}" if place else ""
+
+
+def _place(evidence: Evidence) -> str:
+    """``n3:/tmp/mpicampaign-…``, the folder on the node's own disk; empty where it is not recorded."""
+    job = evidence.job
+    return f"{job.get('host', '')}:{job['folder']}" if "folder" in job else ""
 
 
 def evidence_in(place: Path) -> Evidence:
@@ -428,7 +434,7 @@ def unwritten(folder: Path, job_id: str, status: int | None) -> str:
     A benchmark may end with such a status, too: then its attempt says so.
     """
     reason = _latest_attempt(folder, job_id).get("reason", "")
-    where = reason.partition(":")[0] or f"could not write to {folder}"
+    where = reason.partition(": is the disk full")[0] or f"could not write to {folder}"
     return where if status in _UNWRITTEN and not reason.startswith("the benchmark ended") else ""
 
 

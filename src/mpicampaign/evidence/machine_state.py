@@ -132,7 +132,7 @@ def site_of(record: Record) -> str:
 
 
 class Distances(NamedTuple):
-    """The least round trips (s) of runs between CPUs of one socket of a host, and between sockets; sorted."""
+    """Times (s) between CPUs of one socket of a host, and between sockets, sorted; of a run the least."""
 
     within: list[float]
     beyond: list[float]
@@ -220,7 +220,7 @@ def _distances_of_pairs(records: Iterable[Record]) -> Hosts:
             both = hosts.setdefault((site_of(record), record.hosts[0]), Distances([], []))
             for level, latency in zip(*columns, strict=False):
                 if level is not None and latency is not None:
-                    (both.beyond if level == _OTHER_SOCKET else both.within).append(latency)
+                    insort(both.beyond if level == _OTHER_SOCKET else both.within, latency)
     return hosts
 
 
@@ -229,8 +229,9 @@ def too_far(record: Record, hosts: Hosts) -> str:
     for place, values in record.probes.get(ROUND_TRIP, {}).items():
         host, _, distance_ = place.rpartition(", ")
         both = hosts.get((site_of(record), host))
-        is_within = both and both.are_apart and distance_ not in (OTHER_SOCKET, UNKNOWN)
-        if both and is_within and min(values) >= both.beyond[0]:
+        if both is None or not both.are_apart or distance_ in (OTHER_SOCKET, UNKNOWN):
+            continue
+        if min(values) >= both.beyond[0]:
             took = f"a round trip of a cache line took {min(values) * 1e9:.0f} ns on {place}"
             return f"distance: {took}, as between sockets ({both.beyond[0] * 1e9:.0f} ns)"
     return ""

@@ -40,7 +40,6 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-
 TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = (
     *("end.sh", "lock.sh", "run.sh", "software.sh", "rank.sh", "gpus.sh", "node.sh", "facts.sh", "hosts.sh"),

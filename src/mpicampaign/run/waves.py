@@ -14,6 +14,7 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import counted
 from mpicampaign.base.waves import BUSY, Waves, keep_waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.campaign import collect_all
+from mpicampaign.jobs.run import WAITS
 from mpicampaign.questions.machine.find_searches import open_nodes
 from mpicampaign.run.again import CONTROLS
 from mpicampaign.run.batches import states_file, whole_group
@@ -25,7 +26,7 @@ from mpicampaign.schedulers.node_states import node_states
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import WAITS, Run
+    from mpicampaign.jobs.run import Run
 
 
 def lost_nodes(

@@ -170,13 +170,14 @@ class Lsf(BatchScheduler):
 
     def read_states(self, text: str) -> dict[str, NodeState]:
         """Page "bhosts": only -w cuts no names; NJOBS: slots that jobs have. Sites may choose columns."""
-        columns, *rows = [line.split() for line in text.splitlines()] or [[]]
+        shown, rows = ("HOST_NAME", "STATUS", "NJOBS"), [line.split() for line in text.splitlines()]
+        columns = next((row for row in rows if {*shown} <= {*row}), [])
         hosts = (dict(zip(columns, row, strict=False)) for row in rows)
-        told = ((host.get(key, "") for key in ("HOST_NAME", "STATUS", "NJOBS")) for host in hosts)
+        told = ((host.get(key, "") for key in shown) for host in hosts)
         return {
             name: NodeState(self.usable(status), status, f"{jobs} slots in use" if jobs != "0" else "")
             for name, status, jobs in told
-            if name and jobs
+            if jobs.isdecimal()
         }
 
     def in_use(self, state: NodeState) -> bool:

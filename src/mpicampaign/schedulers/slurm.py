@@ -192,22 +192,25 @@ class Slurm(BatchScheduler):
         return shown + [f"sacctmgr --noheader --parsable2 show {what}".split() for what in (own, of_qos)]
 
     def read_limits(self, answers: Sequence[str], queue: str, account: str, qos: str) -> listings.Limits:
-        """The least of partition, QOS and association; of associations that may be meant the most generous.
+        """Those of the partition's QOS, else the job's, else the association's; the partition's time, too.
 
-        Refusals show others. No task has the number MaxArraySize. Half of MaxJobCount is left to other users.
+        Of associations that may be meant the most jobs, as refusals show others, and the least time, as a job
+        that is longer waits for ever. Of partitions that may be taken the least. No task has the number
+        MaxArraySize. Half of MaxJobCount is left to other users.
         """
         of_site, partitions, associations, qualities = answers
         known = {name: int(number) for name, number in _CONFIGURED.findall(of_site)}
-        of_qos = dict(map(_allowed, qualities.splitlines()))
-        rows = (line.partition("|") for line in associations.splitlines())
+        of_qos = dict(_allowed(line) for line in qualities.splitlines() if "|" in line)
+        rows = (line.partition("|") for line in associations.splitlines() if line.count("|") > 1)
         mine = [_allowed(rest) for name, _, rest in rows if account.lower() in ("", name)] or [("", _FREE)]
-        pairs = ((most, of_qos.get(qos.lower() or own or "normal", _FREE)) for own, most in mine)
-        limits = [_FREE, max(tuple(map(min, *pair)) for pair in pairs)]
+        pairs = [(of_qos.get(qos.lower() or own or "normal", _FREE), most) for own, most in mine]
         shown = _partitions(partitions)
         named = [row for row in shown if row.get("PartitionName") in queue.split(",")]
-        for row in named or [row for row in shown if row.get("Default") == "YES"] or shown:
-            limits += [of_qos.get(row.get("QoS", ""), _FREE), (MANY, _minutes(row.get("MaxTime", "")))]
-        jobs, minutes = map(min, *limits)
+        jobs, minutes = _FREE
+        for row in named or [row for row in shown if row.get("Default") == "YES"] or shown or [{}]:
+            first = of_qos.get(row.get("QoS", "").lower(), _FREE)
+            count, longest = zip(*(map(_first_set, first, *pair) for pair in pairs), strict=True)
+            jobs, minutes = min(jobs, max(count)), min(minutes, *longest, _minutes(row.get("MaxTime", "")))
         tasks = min(known.get("MaxArraySize", 101) - 1, known.get("max_array_tasks", MANY))
         return listings.Limits(max(1, tasks), min(jobs, known.get("MaxJobCount", MANY) // 2), minutes)
 
@@ -282,6 +285,10 @@ def _allowed(line: str) -> tuple[str, tuple[int, int]]:
     name, longest, *numbers = line.split("|")
     jobs = min((int(number) for number in numbers if number.strip("0")), default=MANY)
     return name, (jobs, _minutes(longest))
+
+
+def _first_set(*limits: int) -> int:
+    return next((limit for limit in limits if limit < MANY), MANY)
 
 
 def _minutes(text: str) -> int:

@@ -90,8 +90,9 @@ remove_leftovers() {
 case ${TMPDIR-} in /*) ;; *) TMPDIR=/tmp ;; esac
 remove_leftovers
 disks=("$TMPDIR" /tmp)
-# One of them filled in an earlier attempt.
-! grep -qsF -e "could not write to $TMPDIR on " -e "could not write to /tmp on " "$run"/attempt-*.txt || disks=()
+# One filled in an earlier attempt; TMPDIR may have another name in each job.
+full='job reason=could not write to '
+! grep -hsF "$full" "$run"/attempt-*.txt | grep -qvF "$full$run on " || disks=()
 { mkdir -p "$run" && work_in "${disks[@]}" "$run"; } || cannot_write
 common=$attempt # what the ranks read and write
 [ -z "$shared" ] || common=$(mktemp -d "$run/mpicampaign-$job.XXXXXX") || cannot_write

@@ -37,7 +37,7 @@ def _with_ends(series: Series, ends: list[Row]) -> Series:
     rows = [row for row in ends if row["samples"] and (row["operation"], row["start"]) == own]
     if [row["size"] for row in rows] != columns["size"]:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
-    names = _TIMES if start == "common" else _QUANTILES  # after a barrier they are durations
+    names = sorted(_TIMES if start == "common" else _QUANTILES)  # after a barrier they are durations
     added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in names}
     if start == "common":
         added["late"] = [int(row["late"]) for row in rows]
