@@ -138,7 +138,7 @@ def test_a_link_of_1_gbit_shows_in_the_table_with_the_fraction_reached(gigabit: 
         repeats=3,
         host_groups=host_groups(rate="1 Gbit/s"),
         benchmarks={
-            "PingPong": {"arguments": "-iter 60 -time 5 -msglog 19:22 PingPong"},
+            "PingPong": {"arguments": "-iter 60 -time 60 -msglog 19:22 PingPong"},
             "tree_gather": {"arguments": "--tree natural --min-size 1MiB --max-size 4MiB --budget 1"},
         },
     )
