@@ -67,9 +67,14 @@ def change_points(values: Sequence[float]) -> list[tuple[int, PossibleChange]]:
     return found
 
 
-def false_alarms(name: str, series: int, seed: int) -> int:
-    source = random.Random(f"{seed} {name}")
-    return sum(len(change_points(KINDS[name](source, LENGTH))) for _ in range(series))
+def false_alarms(name: str, series: int, seed: int) -> tuple[int, int]:
+    """Alarms, and series that end as not judged."""
+    source, alarms, refused = random.Random(f"{seed} {name}"), 0, 0
+    for _ in range(series):
+        found = change_points(values := KINDS[name](source, LENGTH))
+        alarms += len(found)
+        refused += bool(why_not_judged(values, [candidate.first for _, candidate in found]))
+    return alarms, refused
 
 
 def delay(history: int, change: Callable[[int], float], limit: int, seed: int) -> int | None:
@@ -110,9 +115,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     count = -(-given.points // LENGTH)
     with multiprocessing.Pool() as pool:
         jobs = [(name, count, given.seed) for name in KINDS]
-        print(f"{count * LENGTH} stationary points of each kind: false alarms per 1,000")
-        for name, alarms in zip(KINDS, pool.starmap(false_alarms, jobs, 1), strict=True):
-            print(f"  {name:18} {1000 * alarms / (count * LENGTH):6.2f}")
+        print(f"{count * LENGTH} stationary points of each kind: false alarms per 1,000, series not judged")
+        for name, (alarms, refused) in zip(KINDS, pool.starmap(false_alarms, jobs, 1), strict=True):
+            print(f"  {name:18} {1000 * alarms / (count * LENGTH):6.2f}   {refused / count:5.1%}")
         print(f"{given.trials} trials each, normal noise of 1 %")
         for name in DELAYS:
             jobs = [(name, trial, given.seed) for trial in range(given.trials)]
