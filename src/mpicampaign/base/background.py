@@ -37,7 +37,7 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
 def on_two_cores(
     work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool, most: int = _PIECE
 ) -> Iterator[T]:
-    """Do the work on all items, in pieces of at ``most`` so many; ``many``: every second one on another core.
+    """Do the work on all items, at ``most`` so many at a time; ``many``: every second piece on another core.
 
     The results come in order.
     """
