@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import succeeded
-from lsf_standin.site import StandIn
 
 sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
 from bsub_grammar import RefusedError, embedded_words, parse
@@ -100,96 +97,3 @@ def test_directives_after_commands_are_read_and_the_command_line_comes_first() -
     text = "#!/bin/sh\n#BSUB -n 2\nmyjob1 arg1\n#BSUB -P myproj\n"
     assert embedded_words(text) == ["-n", "2", "-P", "myproj"]
     assert parse(["-n", "4"], text).options == {"-n": "4", "-P": "myproj"}
-
-
-@pytest.fixture
-def standin(tmp_path: Path) -> Iterator[StandIn]:
-    with StandIn(tmp_path / "lsf") as found:
-        yield found
-
-
-def submit(standin: StandIn, text: str, folder: Path) -> str:
-    done = standin.call("bsub", given=text, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    number = done.stdout.partition("<")[2].partition(">")[0]
-    assert done.stdout == f"Job <{number}> is submitted to default queue <normal>.\n"
-    return number
-
-
-def test_a_job_sees_what_lsf_sets(standin: StandIn, tmp_path: Path) -> None:
-    shown = 'env | grep "^LS" | sort; cat "$LSB_DJOB_HOSTFILE"; pwd; echo "script: $0"; echo oops >&2'
-    text = script("-n 4", '-R "span[ptile=2]"', "-J name", "-o %J.out", "-e %J.err") + shown
-    number = submit(standin, text, tmp_path)
-    standin.wait(number, "DONE")
-    out = (tmp_path / f"{number}.out").read_text()
-    assert (tmp_path / f"{number}.err").read_text() == "oops\n"
-    for line in (
-        f"LSB_JOBID={number}",
-        "LSB_JOBNAME=name",
-        "LSB_HOSTS=host01 host01 host02 host02",
-        "LSB_MCPU_HOSTS=host01 2 host02 2",
-        "LSB_DJOB_NUMPROC=4",
-        "LSB_QUEUE=normal",
-        f"LS_SUBCWD={tmp_path}",
-        "host01\nhost01\nhost02\nhost02",
-        str(tmp_path),
-    ):
-        assert f"{line}\n" in out + "\n"
-    assert f"script: {tmp_path}" in out and f".{number}\n" in out  # its own copy, with lines around
-    assert "Successfully completed." in out
-
-
-@pytest.mark.full
-def test_the_run_limit_warns_then_kills(standin: StandIn, tmp_path: Path) -> None:
-    """Page "-W": SIGUSR2, then the sequence of bkill: INT, TERM, KILL."""
-    standin.configure(minute=0.5, grace=0.4, terminate_interval=1.5)  # a busy machine handles signals late
-    body = 'for s in USR2 INT TERM; do trap "echo $s >>seen" $s; done\nwhile :; do sleep 0.05; done\n'
-    number = submit(standin, script("-W 1") + body, tmp_path)
-    assert standin.wait(number, "EXIT")[2].startswith("TERM_RUNLIMIT")
-    assert (tmp_path / "seen").read_text().split() == ["USR2", "INT", "TERM"]
-
-
-@pytest.mark.full
-def test_states_queries_and_refusals(standin: StandIn, tmp_path: Path) -> None:
-    none = standin.call("bjobs")
-    assert (none.returncode, none.stdout, none.stderr) == (255, "", "No unfinished job found\n")
-    standin.hold()
-    number = submit(standin, script("-J a"), tmp_path)
-    assert standin.listed(number)[1] == "PEND"
-    standin.hold(False)
-    standin.wait(number, "DONE")
-    assert standin.call("bjobs", "-noheader", "-o", "jobid").returncode == 255
-    assert standin.call("bjobs", "-o", "jobid colour").returncode == 255
-    assert "already finished" in standin.call("bkill", number).stderr
-    standin.purge(number)
-    assert standin.call("bjobs", "-a").stderr == "No job found\n"
-    assert standin.call("bkill", number).stderr == f"Job <{number}>: No matching job found\n"
-    refused = standin.call("bsub", given=script("-q other"), cwd=tmp_path)
-    assert (refused.returncode, refused.stderr) == (255, "other: No such queue. Job not submitted.\n")
-    standin.configure(queues={"normal": False})
-    refused = standin.call("bsub", given=script("-x"), cwd=tmp_path)
-    assert "EXCLUSIVE jobs. Job not submitted." in refused.stderr
-
-
-def test_it_refuses_what_volclava_refuses(standin: StandIn, tmp_path: Path) -> None:
-    """As recorded, see fixtures/volclava."""
-    standin.configure(volclava=True)
-    submit(standin, script("-J a"), tmp_path)
-    refused = standin.call("bjobs", "-a", "-noheader", "-o", "jobid")
-    assert (refused.returncode, refused.stderr.splitlines()[0]) == (255, "bjobs: invalid option -- 'n'")
-    for layout in ("jobid exit_reason", "jobid delimiter='|'", "id"):
-        refused = standin.call("bjobs", "-a", "-o", layout)
-        assert refused.returncode == 99 and "is not a valid field name" in refused.stderr
-    plain = standin.call("bjobs", "-a", "-o", "jobid stat job_name")
-    assert plain.stdout.splitlines()[0] == "JOBID STAT JOB_NAME"
-    assert plain.stdout.splitlines()[1].split()[::2] == ["1001", "a"]
-
-
-def test_a_kill_while_the_host_is_lost_makes_a_zombie(standin: StandIn, tmp_path: Path) -> None:
-    number = submit(standin, script() + "sleep 60\n", tmp_path)
-    standin.wait(number, "RUN")
-    standin.show(number, "UNKWN")
-    assert succeeded(standin.call("bkill", number))
-    assert standin.listed(number)[1] == "ZOMBI"
-    assert succeeded(standin.call("bkill", "-r", number))
-    assert standin.wait(number, "EXIT")[2].startswith("TERM_FORCE_OWNER")

@@ -1,4 +1,4 @@
-"""The test cluster itself: a real Slurm with real networks and a clean end."""
+"""The end of a test cluster: nothing is left of it on this machine."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import wait_until
-from minicluster import BLUE, RED, MiniCluster, NodeGroup
-from minicluster.layout import USER, USER_ID
+from minicluster import MiniCluster
 
 pytestmark = pytest.mark.slow
 
@@ -26,88 +25,6 @@ def submit(cluster: MiniCluster, command: str, *options: str) -> str:
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
-
-# ---- The nodes
-
-
-def test_jobs_run_as_an_ordinary_user_in_the_shared_folder(minicluster: MiniCluster) -> None:
-    output = minicluster.home / "who.txt"
-    job = submit(
-        minicluster, "id -un; id -u; hostname; pwd; ls /root/.ssh /etc/shadow-", f"--output={output}"
-    )
-    minicluster.wait_for(
-        lambda: minicluster.queue().get(job) == "FAILED", 120, f"job {job} failed"
-    )  # ls may not look there
-    user, number, host, folder, *_ = output.read_text().split()
-    assert (user, number, folder) == (USER, str(USER_ID), str(minicluster.home))
-    assert host in minicluster.nodes
-    assert minicluster.call(["stat", "--format=%U", str(output)]).stdout.strip() == USER
-
-
-@pytest.mark.parametrize("folder", ["/dev/shm", "/tmp", "/run/user-of-the-test"])
-def test_memory_and_temporary_files_are_private_to_a_node(minicluster: MiniCluster, folder: str) -> None:
-    minicluster.administer(["sh", "-c", f"mkdir -p {folder} && echo one >{folder}/private"], "n1")
-    seen = [Path(folder, "private").exists()]
-    seen += [
-        minicluster.call_on(node, ["test", "-e", f"{folder}/private"]).returncode == 0
-        for node in minicluster.nodes
-    ]
-    assert seen == [False, True, False, False, False]
-
-
-def test_each_node_sees_its_own_interfaces_only(minicluster: MiniCluster) -> None:
-    addresses = set()
-    for node in minicluster.nodes.values():
-        assert minicluster.call_on(node.name, ["ls", "/sys/class/net"]).stdout.split() == [
-            "eth0",
-            "eth1",
-            "lo",
-        ]
-        words = minicluster.call_on(node.name, ["ip", "-4", "-brief", "address"]).stdout.split()
-        assert {word.split("/")[0] for word in words if "/" in word} == {"127.0.0.1", *node.addresses}
-        addresses.add(minicluster.call_on(node.name, ["cat", "/sys/class/net/eth0/address"]).stdout)
-    assert len(addresses) == 4
-
-
-def test_the_two_networks_are_not_connected(minicluster: MiniCluster) -> None:
-    """n2's address on the second network is reached through the second card, and not without it."""
-    connect = [sys.executable, "-c", "import socket; socket.create_connection(('n2-eth1', 6818), 2)"]
-    assert minicluster.call_on("n1", connect).returncode == 0
-    minicluster.cut_link("n1", "eth1")
-    try:
-        assert minicluster.call_on("n1", connect).returncode != 0
-        assert minicluster.call(["srun", "-N2", "-pblue", "true"]).returncode == 0
-    finally:
-        minicluster.join_link("n1", "eth1")
-
-
-TOPOLOGY = (
-    'for c in "$S"/devices/system/cpu/cpu*; do echo $(cat $c/topology/physical_package_id) $(ls $c); done'
-)
-
-
-@pytest.mark.parametrize(("group", "sockets"), [(BLUE, "0 0"), (RED, "0 1")])
-def test_a_group_shows_its_declared_hardware(
-    minicluster: MiniCluster, group: NodeGroup, sockets: str
-) -> None:
-    script = f"export S=$MPICAMPAIGN_SYSFS; {TOPOLOGY}; ls $S/class/net; echo $MPICAMPAIGN_ALLOWED"
-    command = ["srun", f"-p{group.name}", "-N1", "bash", "-c", script]
-    lines = minicluster.call(command, env=minicluster.environment).stdout.splitlines()
-    cpus, rest = lines[:2], lines[2:]
-    assert " ".join(line.split()[0] for line in cpus) == sockets
-    real = [path.name for path in sorted(Path("/sys/devices/system/cpu").glob("cpu[01]/node*"))]
-    assert [line.split()[1] for line in cpus] == (real * 2)[:2] or not real
-    assert rest[:3] == ["eth0", "eth1", "lo"]
-    assert sorted(rest[3].split(",")) == ["0", "1"][: os.cpu_count()]
-
-
-def test_a_command_that_hangs_is_ended_inside(minicluster: MiniCluster) -> None:
-    with pytest.raises(subprocess.TimeoutExpired):
-        minicluster.call(["sleep", "4711"], timeout=0.5)
-    assert minicluster.call(["pgrep", "-f", "^sleep 4711"]).returncode == 1
-
-
-# ---- The end of a cluster
 
 KINDS = ("pid", "net", "mnt", "uts", "ipc")
 

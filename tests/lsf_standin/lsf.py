@@ -29,7 +29,6 @@ from bsub_grammar import ARRAY, RefusedError, Submission, parse
 #   bjobs.fails       bjobs prints this text and fails, as long as the file is there
 #   hold              jobs are not dispatched while it is there
 #   jobs/<id>/shown   bjobs shows this state instead of the job's own: SSUSP, UNKWN and so on
-#   jobs/<id>/purged  the job is no longer known
 STATE = Path(os.environ.get("LSF_STANDIN_STATE", "/nonexistent"))
 CONFIG: dict[str, Any] = {
     "minute": 60.0,  # seconds of a minute of -W
@@ -100,7 +99,7 @@ class Job:
 
     @property
     def known(self) -> bool:
-        if not (self.folder / "state.json").exists() or (self.folder / "purged").exists():
+        if not (self.folder / "state.json").exists():
             return False
         state = self.state
         return state["stat"] not in ENDED or time.time() - state["changed"] < config()["clean_period"]

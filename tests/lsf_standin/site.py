@@ -73,10 +73,6 @@ class StandIn:
         else:
             shown.unlink()
 
-    def purge(self, number: str) -> None:
-        """Forget a job, as LSF does some time after its end."""
-        (self.folder / "jobs" / number / "purged").touch()
-
     def crash(self, number: str) -> None:
         """A job whose host died: its processes are gone at once, without a trap."""
         state = json.loads((self.folder / "jobs" / number / "state.json").read_text())
