@@ -18,10 +18,11 @@ from conftest import ProjectCopy, completed
 
 from mpicampaign.base.background import in_background, on_two_cores
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import Case
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
 from mpicampaign.run import loop
-from mpicampaign.run.conditions import prepare_with_results
+from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
 from mpicampaign.run.loop import Loop
 from mpicampaign.run.progress import Progress
 
@@ -136,6 +137,20 @@ def test_a_machine_that_becomes_quiet_again_makes_what_was_left_out(
     said = capsys.readouterr().out
     assert "this machine is quiet again: 8 of the last 10 runs were" in said
     assert "not run since" not in said
+
+
+def test_a_run_that_counts_asks_for_no_other_result(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer = list[int](), MachineWithResults.condition_of
+
+    def condition_of(machine: MachineWithResults, case: Case, repeat: int, identity: str) -> str:
+        asked.append(repeat)
+        return answer(machine, case, repeat, identity)
+
+    monkeypatch.setattr(MachineWithResults, "condition_of", condition_of)
+    runs, _ = made_by(campaign(project, repeats=50), disturbed_from(20, 20), monkeypatch)
+    assert len(runs) == 101 and len(asked) < 10 * len(runs)
 
 
 def names(runs: list[Run]) -> list[str]:

@@ -227,9 +227,9 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         names += [run.identity for run in runs]
         shown = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
         right = planned.campaign == manifest.campaign
-        right = right and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
+        right = right and all(map(NAME.fullmatch, names))
         right = right and all(map(is_shown_name, shown))
-        right = right and all(isinstance(run.repeat, int) and 0 < run.repeat <= _MAX_REPEATS for run in runs)
+        right = right and all(0 < run.repeat <= _MAX_REPEATS for run in runs)
         for entry in planned.cases:
             right = right and (entry.block + entry.decided_with).isprintable()
             right = right and (entry.compared in _COMPARED or race_rules(entry.compared) is not None)

@@ -294,11 +294,10 @@ def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> No
     """Note a limit that the repeats asked for cannot decide."""
     if limit.alarm:
         return
-    entries = [entry for entry in campaign.matrix if limit.benchmark in entry.benchmarks and not entry.each]
-    asked = [entry.repeats if entry.repeats is not None else campaign.repeats for entry in entries]
+    entries = (entry for entry in campaign.matrix if limit.benchmark in entry.benchmarks and not entry.each)
     ratio = limit.against is not None and limit.against.source not in reference_names()
     needed = FEWEST_OF_RATIO if ratio else FEWEST_OF_VALUE
-    if few := [repeats for repeats in asked if UNTIL_KNOWN < repeats < needed]:
+    if few := [entry.repeats for entry in entries if UNTIL_KNOWN < entry.repeats < needed]:
         hint = f"it needs {needed} repeats; set repeats: {needed}"
         notes.warn(key, f"{counted(few[0], 'repeat')} cannot decide this limit", hint=hint)
 

@@ -90,6 +90,7 @@ class Loop:
         self._failed_once: set[str] = set()  # of runs that are made again
         self._in_flight: dict[str, Run] = {}
         self._open: Counter[int] = Counter()  # of them, by what is decided together
+        self._asked: set[int] = set()  # what follows, since the machine became busy or quiet
         self._failed = False
         self._failed_in: set[tuple[str, str]] = set()  # benchmarks of block designs
         self._failed_members: list[Run] = []  # of `each`
@@ -150,13 +151,21 @@ class Loop:
 
     def _due_beside(self, run: Run) -> list[Run]:
         """What follows from the end of a run for its case, its block or its host group."""
-        if self._once:
+        if self._once or (self._open[self._unit(run)] and self._nothing_follows(run)):
             return []
-        if self._prepared.unit_of(run).is_decided_whole and self._open[self._unit(run)]:
-            return []
+        self._asked.add(self._unit(run))
         new = self._new(self._prepared.due_beside(run, self._tried))
         write_scripts_of(new)
         return new
+
+    def _nothing_follows(self, run: Run) -> bool:
+        """Whether nothing does before others have ended: else each of 1,000 repeats asks for all of them."""
+        unit = self._prepared.unit_of(run)
+        if unit.design or unit.decided_with or run.each or self._prepared.so_far is None:
+            return unit.is_decided_whole
+        counts = self._prepared.so_far.condition_of(run.kept, run.repeat, run.identity) != DISTURBED
+        asked = self._unit(run) in self._asked and run.identity in self._tried
+        return self._busyness.is_busy or (asked and counts)
 
     def _unit(self, run: Run) -> int:
         return id(self._prepared.unit_of(run))
@@ -323,6 +332,7 @@ class Loop:
             evidence = evidence_in(run.result)
             self._neighbours.append(busy_process(evidence))
         if self._busyness.is_busy != was_busy:
+            self._asked.clear()
             self._progress.repeats_more = False
             self._progress.say(self._busyness.text(self._where, still_running(self._neighbours)))
 

@@ -5,6 +5,7 @@ All follows from the results on disk alone, so that a killed campaign goes on by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -112,14 +113,16 @@ def repeats_of(
     rows = {number: number for number in range(1, planned + 1)} | {run.repeat: run.row for run in requested}
     planned += sum(run.new for run in requested)
     conditions = [condition_of_repeat(repeat) for repeat in range(1, max(planned, *rows) + 1)]
+    counts = Counter(conditions)
     while True:
-        lost, again = conditions.count(LEFT), conditions.count(AGAIN)
-        disturbed, further_repeats = again + conditions.count(DISTURBED), len(conditions) - planned
+        lost, again = counts[LEFT], counts[AGAIN]
+        disturbed, further_repeats = again + counts[DISTURBED], len(conditions) - planned
         enough = further_repeats >= lost + min(limit, disturbed)
         condition = "" if enough else condition_of_repeat(len(conditions) + 1)
         if enough or (made_only and not condition and further_repeats >= lost + min(limit, again)):
             return Repeats(planned, further_repeats, disturbed, lost, _stand_ins(conditions, rows))
         conditions.append(condition)
+        counts[condition] += 1
 
 
 def _stand_ins(conditions: Sequence[str], rows: Mapping[int, int]) -> dict[int, int]:

@@ -166,8 +166,7 @@ def _is_named(name: str, wanted: Sequence[str]) -> bool:
 
 
 def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Other) -> Judged:
-    cell = row.cell(metric)
-    values = (other.limited or cell.values) if cell and row.ranked else ()
+    values = (other.limited or row.cell(metric).values) if row.ranked else ()
     named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values), sizes=other.sizes)
     busy_ranked = any(run.ranks_busy for run in row.records)
     named = replace(named, median=median(values) if values else None, busy_ranked=busy_ranked)
