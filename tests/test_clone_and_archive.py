@@ -49,19 +49,17 @@ def cluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class Root:
-    """A folder on the shared file system, and the user in it, with the programs of an environment."""
+    """A folder on the shared file system, and the user in it."""
 
-    def __init__(
-        self, cluster: MiniCluster, folder: Path, programs: Path = Path(sys.executable).parent
-    ) -> None:
-        self.cluster, self.folder, self.programs = cluster, folder, programs
+    def __init__(self, cluster: MiniCluster, folder: Path) -> None:
+        self.cluster, self.folder = cluster, folder
         executable(folder / "program", PROGRAM.format(body=""))
         write_jobs(folder, repeats=3, system={"scheduler": "slurm", "launcher": "srun"})
         cluster.give(folder)
 
     def call(self, *command: str) -> CompletedProcess[str]:
         """With the environment on the PATH, in which another source folder may be installed."""
-        path = f"{self.programs}:/usr/sbin:/usr/bin:/sbin:/bin"
+        path = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
         return self.cluster.call(command, cwd=self.folder, timeout=120, env=environment)
 

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING
 import pytest
 from build_campaigns import write_trivial
 from conftest import PIP, PROJECT, ProjectCopy, completed, made, new_environment, pip_of, succeeded
-from minicluster import BLUE, MiniCluster
 from packaging.requirements import Requirement
-from test_clone_and_archive import SNAKEMAKE, Root
 
 from mpicampaign import __version__
 from mpicampaign.base.records import OK, VERIFIED, read_records
@@ -354,23 +352,6 @@ def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_p
     check_results(two)
     assert "nothing to do" in two.call("mpicampaign", "run").stdout
     assert "2 ok" in one.campaign("report")
-    assert installation.state() == before
-
-
-@pytest.mark.full
-@pytest.mark.usefixtures("cluster_parts")
-def test_the_command_of_the_readme_in_the_folder_of_init_on_a_cluster(
-    installation: Installation, tmp_path: Path
-) -> None:
-    before = installation.state()
-    with MiniCluster(tmp_path / "cluster", [BLUE], visible=[installation.folder]) as cluster:
-        folder = cluster.folder / "mine"
-        folder.mkdir()
-        root = Root(cluster, folder, installation.folder / "bin")
-        assert succeeded(root.call("mpicampaign", "init"))
-        assert succeeded(root.call("python", "-P", "-m", *SNAKEMAKE))
-        root.check_results()
-        assert root.submitted() == 3
     assert installation.state() == before
 
 

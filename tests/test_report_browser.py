@@ -369,6 +369,7 @@ def test_without_scripts_it_is_all_there(chromium: Browser, report: str) -> None
         assert page.value("document.querySelector('#figures summary').checkVisibility()")
         assert page.value("document.querySelector('.medians summary').checkVisibility()")
         assert not page.value("document.querySelector('.controls input').checkVisibility()")
+        assert page.value(f"{SEEN}.length") == len(medians(page)) > MANY_LINES
         assert page.complaints == []
     finally:
         chromium.call("Emulation.setScriptExecutionDisabled", value=False)
@@ -438,15 +439,6 @@ def test_curves_fit_a_phone(page: Browser) -> None:
         f"(({{ left, right }}) => [left, right])({CHART}.querySelector('.tip').getBoundingClientRect())"
     )
     assert 0 <= left < right <= 390
-
-
-def test_without_script_all_lines_are_seen(page: Browser, report: str) -> None:
-    page.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        opened(page, report)
-        assert page.value(f"{SEEN}.length") == len(medians(page)) > MANY_LINES
-    finally:
-        page.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Path) -> None:
