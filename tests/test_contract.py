@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import build_records as make
+import golden_messages
 import pytest
 from build_campaigns import write_trivial
 from conftest import PROJECT, ProjectCopy
@@ -211,45 +212,13 @@ def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
 # ---- the campaign file and the command
 
 
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
-        ({}, "a limit has exactly one of at_most, at_least and against"),
-        ({"at_most": "2 us", "at_least": "1 us"}, "exactly one of at_most, at_least and against"),
-        ({"at_most": "2 parsecs"}, "Gflop/s or 1.5: unknown unit 'parsecs'"),
-        ({"at_most": "2 us", "tolerance": "5 %"}, "tolerance goes with against only"),
-        ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
-        ({"against": "before", "alarm": ALARM}, "an alarm needs at_most or at_least"),
-        ({"at_most": "2 us", "alarm": ALARM | {"rule": "4 of 3"}}, "is not a rule such as 3 of 3"),
-        ({"at_most": "2 us", "alarm": ALARM | {"after": "Monday"}}, "must be a time in UTC such as"),
-        ({"at_most": "2 us", "placements": ["SHM-9"]}, "no placement 'SHM-9' is defined"),
-        ({"at_most": "2 us", "benchmark": "PingPang"}, "no benchmark 'PingPang' is defined"),
-    ],
-)
-def test_what_is_wrong_with_a_limit_is_found_before_anything_runs(
-    tmp_path: Path, limit: dict[str, Any], message: str
-) -> None:
-    limits = [{"benchmark": "PingPong", "metric": "latency at 0 B", **limit}]
-    with pytest.raises(UserError) as error:
-        load(tmp_path, expect=f"expect: {json.dumps(limits)}")
-    assert message in str(error.value)
+def test_what_is_wrong_with_a_limit_is_found_before_anything_runs(tmp_path: Path) -> None:
+    def said(limit: dict[str, Any]) -> str:
+        limits = [{"benchmark": "PingPong", "metric": "latency at 0 B", **limit}]
+        text = f"expect: {json.dumps(limits)}"
+        return golden_messages.refusal(tmp_path, lambda: check_limits(load(tmp_path, expect=text)))
 
-
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
-        ({"at_most": "2 GB/s"}, "expect[0].at_most: latency at 0 B: '2 GB/s' is not a duration"),
-        ({"metric": "maximum bandwidth", "at_least": "2 s"}, "expect[0].at_least: maximum bandwidth: '2 s'"),
-        ({"metric": "latnecy at 0 B", "against": "before"}, "no run of PingPong can have this metric"),
-    ],
-)
-def test_metric_and_unit_of_a_limit_are_checked_before_anything_runs(
-    tmp_path: Path, limit: dict[str, str], message: str
-) -> None:
-    limits = [{"benchmark": "PingPong", "metric": "latency at 0 B", **limit}]
-    with pytest.raises(UserError) as error:
-        check_limits(load(tmp_path, expect=f"expect: {json.dumps(limits)}"))
-    assert message in str(error.value)
+    golden_messages.check("mistakes/limits", said)
 
 
 def test_every_metric_of_results_may_have_a_limit() -> None:

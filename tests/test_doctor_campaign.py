@@ -241,17 +241,3 @@ def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: Mini
     done = run(minicluster, minicluster.home, "doctor", "--partition", "red", "--output", "/tmp/site.yaml")
     assert done.returncode == 0, done.stderr
     assert "its output is not seen in /tmp: is that folder shared with the nodes?" in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.full
-def test_a_controller_that_is_down_is_reported_and_nothing_is_written(
-    cluster_parts: None, tmp_path: Path
-) -> None:
-    with MiniCluster(tmp_path) as cluster:
-        cluster.stop_controller()
-        done = run(cluster, cluster.home, "doctor")
-        assert done.returncode == 2
-        assert "this site cannot be examined: sinfo failed with exit status 1: " in done.stderr
-        assert "Unable to contact slurm controller" in done.stderr
-        assert list(cluster.home.iterdir()) == []

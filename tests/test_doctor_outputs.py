@@ -227,20 +227,6 @@ def halves() -> list[NodeClass]:
     return parts(group, 4)
 
 
-OTHERS = [
-    replace(PROBE, sockets=1),
-    replace(PROBE, cores=32),
-    replace(PROBE, cpus=64),
-    replace(PROBE, model="EPYC 7763"),
-    replace(PROBE, memory=128 * GIB),
-    replace(PROBE, memory=None),
-    replace(PROBE, interfaces=(Interface("eno1", True, 10000, True, True),)),
-    replace(PROBE, interfaces=(Interface("eno7", True, 25000, True, True),)),
-    replace(PROBE, ports=()),
-    replace(PROBE, ports=(Port("mlx5_0", "1", False, "InfiniBand", 100.0),)),
-]
-
-
 def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:
     (group,) = joined([probed(halves(), "all are busy", PROBE)])
     assert group.nodes.names == ("n3", "n4", "n1", "n2") and group.seen_on == ("n3",)
@@ -250,5 +236,5 @@ def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:
 
 def test_parts_that_do_not_answer_are_a_group_of_their_own_where_others_differ() -> None:
     (group,) = grouped(nodes(["a1", "a2"], "x"), nodes(["b1", "b2"], "y"), nodes(["c1", "c2"], "z"))
-    found = joined([probed(parts(group, 4), PROBE, OTHERS[0], "busy")])
+    found = joined([probed(parts(group, 4), PROBE, replace(PROBE, sockets=1), "busy")])
     assert [(each.nodes.names[0], each.unknown) for each in found] == [("a1", ""), ("b1", ""), ("c1", "busy")]

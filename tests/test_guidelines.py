@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
 
 from mpicampaign.base.records import Record
-from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import TuningCliff
-from mpicampaign.imports.importing import import_folders
-from mpicampaign.imports.map_file import load_map
 from mpicampaign.report.summary import summary
 from mpicampaign.show.sentences import brief
-from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-ROOT = Path(__file__).parents[1]
-ALASKA = ROOT.parent / "shared" / "data" / "stackhpc" / "alaska"
 SIZES = [2**power for power in range(4, 21)]
 # Of one rank's block, or of the whole vector; with 4 ranks these keep all guidelines.
 FACTORS = {
@@ -115,22 +108,3 @@ def test_the_first_screen_names_the_largest() -> None:
     said = [text for text in summary(compare(groups)).notices if "uning cliff" in text]
     assert [text.split()[2:5] for text in said[:3]] == [[f"g{n}", "TCP", "Alltoall:"] for n in (4, 3, 2)]
     assert said[3:] == ["2 more tuning cliffs: see Left out and in doubt."]
-
-
-@pytest.mark.skipif(not ALASKA.is_dir(), reason=f"{ALASKA} is not there")
-def test_the_collectives_of_alaska_have_one_tuning_cliff(tmp_path: Path) -> None:
-    """Among 232 pairs of neighbouring sizes."""
-    import_folders([*ALASKA.glob("*/omb")], load_map(ROOT / "campaigns/alaska/import.yaml"), tmp_path)
-    records = collect_imports(tmp_path)
-    series = [
-        one for run in records for one in run.series if SUITES["osu"].operation(one.benchmark, {}) != ""
-    ]
-    pairs = [len(one.columns["size"]) - 1 for one in series if one.benchmark != "MPI Latency"]
-    assert sum(pairs) == 232
-    [(_, row, note)] = [found for found in compare(records).notes() if isinstance(found[2], TuningCliff)]
-    assert (row.case.host_group, row.case.placement) == ("openmpi-4", "ROCE-ppn32")
-    assert isinstance(note, TuningCliff) and not note.slowest and note.fewest == 1
-    assert (note.taken, note.instead) == (
-        ("Allgather", 512, pytest.approx(160.55e-6)),
-        (("Allgather", 1024, pytest.approx(96.72e-6)),),
-    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import build_records as make
+import golden_messages
 import pytest
 from build_campaigns import of_debian, problems_of, program_at, write_campaign
 from conftest import ProjectCopy
@@ -197,40 +198,8 @@ def messages(
     return problems_of(path)
 
 
-@pytest.mark.parametrize(
-    ("keys", "line", "message"),
-    [
-        (
-            {"N": 50000},
-            "N: 50000",
-            "a matrix of order 50000 takes 18.6 GiB; 1 node has 16.0 GiB | 41280 takes",
-        ),
-        (
-            {"N": 1000, "P": 2, "Q": 3},
-            "P: 2",
-            "P × Q = 2 × 3 needs 6 ranks; the placement has 4 | without P and Q",
-        ),
-        ({"N": 1000, "Q": 3}, "Q: 3", "P × Q = 1 × 3 needs 3 ranks"),
-        ({"N": 1000, "NB": 0}, "NB: 0", "must be a whole number of at least 1"),
-        ({"N": 1000, "bcast": 6}, "bcast: 6", "must be a whole number from 0 to 5"),
-        ({"N": "all"}, "N: all", "must be a whole number of at least 1"),
-        (
-            {"N": 1000, "threshold": -1},
-            "threshold: -1",
-            "without a threshold HPL does not check its solution",
-        ),
-        ({"N": 1000, "memory": "80 %"}, "memory: 80 %", "the order N of the matrix is given, too"),
-        ({"memory": "150 %"}, "memory: 150 %", "must be a share such as 80 %"),
-        ({"N": 1000, "block": 2}, "block: 2", "suite hpl has no parameter 'block'"),
-        ({"N": 1000, "nb": 2}, "nb: 2", "suite hpl has no parameter 'nb' | did you mean 'NB'"),
-    ],
-)
-def test_what_cannot_run_is_refused_with_the_numbers(
-    tmp_path: Path, keys: Any, line: str, message: str
-) -> None:
-    [found] = messages(tmp_path, **keys)
-    assert found.startswith(f"{line} | ")
-    assert message in found
+def test_what_cannot_run_is_refused_with_the_numbers(tmp_path: Path) -> None:
+    golden_messages.check("mistakes/hpl", lambda keys: messages(tmp_path, **keys))
 
 
 def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import build_records as make
+import golden_messages
 import pytest
 from build_campaigns import MACHINE, script_of
 
@@ -105,43 +106,11 @@ def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path)
     assert [len(batch.runs) for batch in found] == [1]
 
 
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        (
-            {"nodes": "[2, 4, 2]"},
-            "c.yaml:6: placements.X.nodes[2]: this value is in the list twice (found 2)",
-        ),
-        (
-            {"placement": ", launcher_options: [[-x, A], [-x, A]]"},
-            "placements.X.launcher_options[1]: this value is in the list twice",
-        ),
-        (
-            {"nodes": str([*range(1, 602)]), "placement": ", launcher_options: {a: -x A, b: -x B}"},
-            "the lists of one placement have at most 1000 combinations (found 1202)",
-        ),
-        ({"nodes": "[]"}, "placements.X.nodes: must name at least 1"),
-        ({"nodes": "[2, four]"}, "placements.X.nodes[1]: must be a whole number (found 'four')"),
-        ({"placement": ", environment: {A: [1, '1']}"}, "environment.A[1]: this value is in the list twice"),
-        ({"placement": ', environment: {A: [b, "c\\n"]}'}, "as one of several it must be a text of one line"),
-        ({"benchmark": ", parameters: {n: [1, 2]}"}, "to use it in arguments, write {n} there"),
-        (
-            {"placement": f", environment: {{A: {list(range(40))}, B: {list(range(40))}}}"},
-            "placements.X: the lists of one placement have at most 1000 combinations (found 1600)",
-        ),
-        ({"mpi": "[openmpi5, openmpi5]"}, "systems.cluster.mpi[1]: two MPI libraries have this name"),
-        ({"mpi": "[openmpi5, nosuch]"}, "no MPI library 'nosuch' is defined"),
-        (
-            {"matrix": ", mpis: [intelmpi]"},
-            "no system of these host groups has this MPI library (they have: ",
-        ),
-    ],
-)
-def test_mistakes_in_lists_are_named(tmp_path: Path, parts: dict[str, str], message: str) -> None:
-    with pytest.raises(UserError) as caught:
-        plan_of(tmp_path, **parts)
-    assert message in str(caught.value)
-    assert "Traceback" not in str(caught.value)
+def test_mistakes_in_lists_are_named(tmp_path: Path) -> None:
+    def said(parts: dict[str, str]) -> str:
+        return golden_messages.refusal(tmp_path, lambda: plan_of(tmp_path, **parts))
+
+    golden_messages.check("mistakes/lists", said)
 
 
 @pytest.mark.parametrize(

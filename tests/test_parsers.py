@@ -8,12 +8,12 @@ then read the difference.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import golden_messages
 import pytest
 from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_table
 
@@ -23,7 +23,6 @@ from mpicampaign.suites import SUITES, OutputError, detect_suite, parse, parts
 from mpicampaign.suites.hpcc import _COLUMNS
 
 FIXTURES = Path(__file__).parent / "fixtures"
-DAMAGES = Path(__file__).parent / "golden/damages.jsonl"
 
 
 def text_of(name: str) -> str:
@@ -42,14 +41,10 @@ def refused(suite: str, text: str) -> str:
 
 
 def test_damage_is_refused_with_a_reason() -> None:
-    kept, now = DAMAGES.read_text().splitlines(), []
-    for output, old, new, _ in map(json.loads, kept):
-        suite = detect_suite(text_of(output)) or ""
-        row = [output, old, new, refused(suite, change(text_of(output), old, new))]
-        now.append(json.dumps(row, ensure_ascii=False))
-    if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
-        DAMAGES.write_text("".join(f"{line}\n" for line in now))
-    assert now == kept
+    def said(output: str, old: str, new: str) -> str:
+        return refused(detect_suite(text_of(output)) or "", change(text_of(output), old, new))
+
+    golden_messages.check("damages", said)
 
 
 IMB, HPL, KERNEL = text_of("made/imb"), text_of("made/hpl_one"), text_of("made/kernel")
