@@ -130,11 +130,12 @@ def test_nodes_that_others_use_are_judged_once_they_are_free(tmp_path: Path) -> 
 def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) -> None:
     write(site, take="all")
     other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])
-    number = other.stdout.strip()
+    number, reported = other.stdout.strip(), list[str]()
 
     def drain(stopping: Event) -> None:
         waits = "job 2: PENDING (Resources); a job waits until all its nodes are free"
         wait_for(lambda: waits in site.call("status").stdout, stopping)
+        reported.append(site.call("report").stdout)
         site.cluster.administer(["scontrol", "update", "nodename=n4", "state=drain", "reason=bad dimm"])
         wait_for(lambda: "CANCELLED" in site.cluster.queue().values(), stopping)
         site.cluster.call(["scancel", number])
@@ -144,6 +145,9 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
     print(done.stdout + done.stderr)
     assert succeeded(done)
     assert "all: 4 nodes busy: a job waits until all its nodes are free" in done.stderr
+    until = r"4 nodes were busy until \S+ \S+ UTC, and nodes wait until all nodes of their job are free: not "
+    assert re.search(until, " ".join(reported[0].split())), reported
+    assert "nodes of their job" not in done.stdout
     assert "node-hours; a job waits until all its nodes are free" in site.call("plan").stdout
     assert "waits for nodes that it cannot have (n4 is drain" in done.stderr
     assert "1 of 3 nodes is slow: n3" in done.stdout

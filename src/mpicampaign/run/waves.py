@@ -34,8 +34,8 @@ def lost_nodes(
 ) -> tuple[dict[str, NodeState], list[str]] | None:
     """The nodes of runs that they do not wait for, as they are down, or those in use but for ``own``.
 
-    Then those in use that they wait for. The states of all nodes are kept for the analysis. None where the
-    scheduler does not say.
+    Then those in use that they wait for. The states of all nodes are kept for the analysis, until when the
+    latter were busy as their reason. None where the scheduler does not say.
     """
     hosts = dict.fromkeys(host for run in runs for host in run.job.hosts)
     asked = [*hosts, *(node_states(runs[0].campaign_folder, whole_group(runs[0])).keys() - hosts)]
@@ -46,13 +46,19 @@ def lost_nodes(
     known = {short(host): state for host, state in told.items()}  # LSF prints full names
     unknown = NodeState(False, "unknown to the scheduler")
     states = {host: known.get(short(host), unknown) for host in asked}
-    lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
-    states_file(runs[0]).parent.mkdir(exist_ok=True)
-    write_whole(states_file(runs[0]), "".join(lines))
     in_use = [host for host in hosts if host not in own and scheduler.in_use(states[host])]
     waits = runs[0].waits_for_all
     lost = {host: states[host] for host in hosts if not states[host].usable or (host in in_use and not waits)}
-    return lost, [host for host in in_use if waits and host not in lost]
+    awaited = [host for host in in_use if host not in lost]
+    kept = states | {host: states[host]._replace(reason=f"{BUSY} {_now()}") for host in awaited}
+    lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in kept.items())
+    states_file(runs[0]).parent.mkdir(exist_ok=True)
+    write_whole(states_file(runs[0]), "".join(lines))
+    return lost, awaited
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _by_key(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -126,8 +132,7 @@ class LateNodes:
         for host, state in lost.items():
             if not state.usable:
                 self._say(f"not measured: {host} is {state}")
-        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-        return {host: now if state.usable else "" for host, state in lost.items()}
+        return {host: _now() if state.usable else "" for host, state in lost.items()}
 
 
 def _wave(
