@@ -279,6 +279,17 @@ def test_it_is_said_why_repeats_of_one_case_are_not_packed(make: Callable[..., C
     assert "the site allows 4 jobs at a time: one run a job, so that repeats get other " in cluster.said[0]
 
 
+def test_it_is_said_once_that_a_job_is_longer_than_the_site_allows(make: Callable[..., Cluster]) -> None:
+    cluster = make(30, group={"qos": "debug"})
+    cluster.site |= {"qos": "debug|00:05:00||500|\n", "config": "MaxArraySize = 11\n"}
+    cluster.step()
+    [said] = [line for line in cluster.said if "for ever" in line]
+    assert said.endswith(
+        ": it asks for 6 min, and partition, QOS or account allow 5; lower time_limit, or name "
+        "another partition or qos"
+    )
+
+
 def test_a_pack_asks_for_a_day_at_most_and_is_split_where_it_is_refused_for_its_time(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:

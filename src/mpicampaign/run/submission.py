@@ -41,7 +41,7 @@ class Submission:
         self.requests: set[object] = set()  # of all runs of this call
         self._expected = 0  # runs, at the begin
         self._durations = Durations()
-        self._says_packs = True
+        self._says_packs = self._says_time = True
 
     def due(self) -> list[ClusterJob]:
         """What is to be submitted, in the plan's order; nothing while the queue has no place for it.
@@ -129,7 +129,7 @@ class Submission:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             cluster.append(jobs, SUBMITTING)
-            script = batch.write(cluster.limits(batch.runs[0]).minutes)
+            script = batch.write(self._allowed_time(batch))
             for path in {script, *(run.path for run in batch.runs)}:
                 refuse_changeable(path, cluster.folder)
             answer = cluster.submit(script)
@@ -158,6 +158,17 @@ class Submission:
         # the next query shows whether it was accepted after all
         cluster.query_within(FIRST_WAIT * jobs[0].refusals)
         return answer.last_line
+
+    def _allowed_time(self, batch: Batch) -> int:
+        """How many minutes a job may take; says once that a longer one may wait for ever: Slurm takes it."""
+        run = max(batch.runs, key=lambda run: run.time_limit)
+        allowed, needed = self._cluster.limits(run).minutes, minutes(run.time_limit)
+        if needed > allowed and self._says_time:
+            self._says_time = False
+            why = f"asks for {needed} min, and partition, QOS or account allow {allowed}"
+            todo = "lower time_limit, or name another partition or qos"
+            self._cluster.say(f"{run.label}: its job may wait for ever: it {why}; {todo}")
+        return allowed
 
     def _gives_up(self, batch: Batch, jobs: Sequence[ClusterJob], problem: str) -> bool:
         """Whether to stop trying; with other jobs of ours in flight, a limit on jobs is waited for."""
