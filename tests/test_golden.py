@@ -283,28 +283,3 @@ def test_mvapich_as_in_its_user_guide(system: str) -> None:
 )
 def test_libfabric_gets_its_provider_and_device(script: str, setting: str) -> None:
     assert {setting, "FI_PROVIDER=efa", "FI_EFA_IFACE=rdmap0s6"} <= set(SCRIPTS[script].split())
-
-
-def test_lotus_as_in_the_stfc_report() -> None:
-    """Codes 5 and 8: another queue, another command, the profile sourced, a variable passed on."""
-    text = SCRIPTS["lotus.TCP.sh"]
-    assert directives("lotus.TCP.sh")[1:4] == ["-x", "-q par-multi", "-m broadwell256G"]
-    words = launch("lotus.TCP.sh")
-    assert words[:2] == ["mpirun.lotus", "-prot"]
-    assert words[2:4] == ["-e", "LD_LIBRARY_PATH=/apps/intel/lib"]
-    assert words[4:] == IMB_ARGUMENTS
-    assert text.index(". /etc/profile.modules") < text.index("module load intel/15.1")
-
-
-def test_cloud_as_in_the_stfc_report() -> None:
-    """Codes 6 and 9: plain Open MPI with a list of hosts, one rank on each."""
-    words = launch("cloud.TCP.sh")
-    assert words[:3] == ["mpirun", "-np", "2"]
-    for option, value in (
-        ("--prefix", "/usr/lib64/openmpi-1.10"),
-        ("--map-by", "ppr:1:node"),
-        ("--rank-by", "node"),
-        ("--host", "vm275.nubes.stfc.ac.uk:1,vm15.nubes.stfc.ac.uk:1"),
-    ):
-        assert words[words.index(option) + 1] == value
-    assert words[-len(IMB_ARGUMENTS) :] == IMB_ARGUMENTS

@@ -40,7 +40,6 @@ from mpicampaign.base.records import (
 )
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
-from mpicampaign.questions.machine import find as compare_machine
 from mpicampaign.questions.machine import find_searches
 from mpicampaign.questions.machine import say as show_machine
 from mpicampaign.questions.machine.draw import lines_of
@@ -414,22 +413,6 @@ def test_names_that_a_shell_or_scheduler_would_take_apart_are_never_in_commands(
     machine = Nodes([bad, *names(31)], {bad: 1.3})
     [found] = compare(of_nodes(machine)).machines
     assert [*show_machine.found_nodes(found)] == [bad] and show_machine.drain_commands(found) == []
-
-
-@pytest.mark.parametrize("fault", ["lead", "rounds", "absent", "failed", "smallest"])
-def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    if fault == "lead":
-        monkeypatch.setattr(show_machine, "below", lambda metric, cost: f"{100 * cost + 3:.1f} % below")
-    elif fault == "smallest":
-        monkeypatch.setattr(show_machine, "percent", lambda _: "7.9 %")
-    elif fault == "rounds":
-        monkeypatch.setattr(find_searches.MachineSearch, "times", lambda self, member: ("", ""))
-    elif fault == "absent":
-        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
-    else:
-        monkeypatch.setattr(compare_machine.Machine, "made", lambda self, node: 7)
-    with pytest.raises(AssertionError):
-        held(planted())
 
 
 def test_racks_are_told_by_names() -> None:

@@ -32,13 +32,11 @@ from mpicampaign.imports.map_file import load_map
 from mpicampaign.questions.ranking import say as rankings
 from mpicampaign.questions.two_sides.find import Side, two_sides
 from mpicampaign.questions.two_sides.say import two_sides_document
-from mpicampaign.report import summary as first_sentence
 from mpicampaign.report.make import to_markdown
 from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.report.write import write_report
 from mpicampaign.show.writers.html import to_page
 from mpicampaign.show.writers.terminal import terminal_text
-from mpicampaign.verdicts import compare as verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -224,23 +222,6 @@ def test_the_sentences_of_all_stfc_outputs_hold(tmp_path: Path, all_groups: bool
     folders = [Path(os.environ.get("MPICAMPAIGN_STFC_RAW", "/not set"))] if all_groups else folders
     kinds = held(imported(folders, STFC[1], tmp_path))
     assert set(kinds) >= {"order", "lead of placements"}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("fault", ["tested", "unsaid"])
-def test_faults_in_what_is_said_of_groups_in_turn_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
-    """They are tested, or are not said to be untested."""
-    records = imported([STFC[0] / "scarf-imb", STFC[0] / "scarf-imb-cpus"], STFC[1], tmp_path)
-    if fault == "tested":
-        monkeypatch.setattr(
-            verdicts, "rows_of", lambda of, who: [*zip(*(of[one] for one in who), strict=False)]
-        )
-    else:
-        monkeypatch.setattr(first_sentence, "APART_IN_TIME", "")
-    with pytest.raises(AssertionError):
-        held(records)
 
 
 def test_the_sentences_of_alaska_hold(tmp_path: Path) -> None:

@@ -222,65 +222,7 @@ def test_the_cluster_blocks_run_on_the_test_cluster(cluster: MiniCluster, imb: s
     Reader(folder, call, {}).follow(machine_blocks()[1])
 
 
-# ---- A changed command and a changed output are seen
-
-DOCUMENT = """\
-```yaml
-# mine.yaml
-campaign: mine
-```
-```sh
-mkdir -p sub; cd sub; export WHERE=here
-```
-```sh
-pwd | grep -o 'sub$'; echo "$WHERE local SHM-1 0.170 [0.140, 0.200] µs"
-cat ../mine.yaml
-```
-```text
-sub
-here local SHM-1 5.54 [4.89, 6.91] µs
-…
-campaign: mine
-```
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("", ""),
-        ("mkdir -p sub;", "mkdir -p other/sub;"),
-        ("cat ../mine.yaml", "cat ../yours.yaml"),
-        ("SHM-1 5.54", "SHM-2 5.54"),
-        ("…\ncampaign: mine", "…\ncampaign: yours"),
-        ("…\n", ""),
-        ("\nsub\n", "\n"),
-        ("export WHERE=here", "export WHERE=there"),
-        ("```text", "```output"),
-    ],
-)
-def test_a_changed_document_fails(tmp_path: Path, old: str, new: str) -> None:
-    reader = Reader(tmp_path, in_bash(os.environ, timeout=20), {})
-    blocks = blocks_of(DOCUMENT.replace(old, new))
-    if not old:
-        reader.follow(blocks)
-        return
-    with pytest.raises(StepError):
-        reader.follow(blocks)
-
-
-@pytest.mark.parametrize(
-    ("expected", "printed"),
-    [
-        ("SHM-1 0.170 µs is 32.6 × lower than TCP 5.54 µs", "SHM-1 0.2 µs is 27 × lower than TCP 5.4 µs"),
-        ("since 24 November, with program 0a1b2c3d4e5f", "since 3 March, with program ffffffffffff"),
-        ("verified, quiet: 2 µs", "verified, disturbed: 3 µs (rank 1 waited 65% of its time for a CPU)"),
-        ("verified, quiet: 2 µs (about 2 min left)", "verified, not judged: 9 µs"),
-        ("report: /home/you/mpicampaign/results/a", "report: /tmp/x/mpicampaign/results/a"),
-    ],
-)
-def test_what_differs_between_machines_is_masked(expected: str, printed: str) -> None:
-    assert not difference(expected, printed)
+# ---- A changed output is seen
 
 
 @pytest.mark.parametrize(
