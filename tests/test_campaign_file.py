@@ -142,6 +142,12 @@ def test_errors_independent_of_the_systems_are_reported_with_it(
     assert "no fabric for transport ibv" in found["matrix[0].placements[0]"]
 
 
+def test_a_missing_key_hides_no_misspelt_name(tmp_path: Path) -> None:
+    text = campaign_text().replace("{scheduler: slurm, mpi: openmpi5}", "{scheduler: slrum}")
+    found = {problem.key for problem in problems(write(tmp_path, text))}
+    assert {"systems.slurm.scheduler", "systems.slurm.mpi"} <= found
+
+
 # ---- include
 
 

@@ -91,13 +91,22 @@ class Notes:
         self._doubts.add(key)
         self._inside_doubt |= {key[:length] for length in range(len(key))}
 
-    def add(self, key: Key, message: str, value: str = "", hint: str = "", of: Sequence[Key] = ()) -> None:
+    def add(
+        self,
+        key: Key,
+        message: str,
+        value: str = "",
+        hint: str = "",
+        of: Sequence[Key] = (),
+        alone: bool = False,
+    ) -> None:
         """Note an error at ``key``, unless it may only follow from a value that is already known to be wrong.
 
-        Such a value is in the same definition, or in one of those that the error is ``of``.
+        Such a value is in the same definition, unless the one at ``key`` is wrong ``alone``, such as an
+        unknown name, or in one of those that the error is ``of``.
         """
-        key = _defined(key)
-        if not any(map(self.is_doubted, map(_entry_of, (key, *map(_defined, of))))):
+        key, about = _defined(key), map(_entry_of, map(_defined, of))
+        if not any(map(self.is_doubted, (key if alone else _entry_of(key), *about))):
             self._problems[self.document.problem(key, message, value, hint)] = None
 
     def warn(self, key: Key, message: str, value: str = "", hint: str = "") -> None:
@@ -169,7 +178,7 @@ def check_reference(key: Key, section: str, name: str, known: dict[str, Any], no
     if name in known or name in map(defined_name, known):
         return True
     message = f"no {_KINDS[section]} {shown(name)} is defined"
-    notes.add(key, message, "", did_you_mean(name, known), of=[(section, name)])
+    notes.add(key, message, "", did_you_mean(name, known), [(section, name)], alone=True)
     return False
 
 
@@ -354,7 +363,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
 
 
 def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
-    notes.add(key, f"must be {either(known)}", shown(name), suggestion(name, known))
+    notes.add(key, f"must be {either(known)}", shown(name), suggestion(name, known), alone=True)
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
@@ -645,6 +654,10 @@ def _check_source(benchmark: Benchmark, notes: Notes) -> None:
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name, "provider")
     kind = benchmark.provider.kind
+    kernels = SUITES["kernel"].benchmarks
+    if kind == "bundled" and benchmark.program not in kernels:
+        hint = did_you_mean(benchmark.program, kernels)
+        notes.add((*key[:2], "program"), "no kernel has this name", shown(benchmark.program), hint)
     needs = _PROVIDER_NEEDS.get(kind, ())
     for needed in needs:
         if not getattr(benchmark.provider, needed):

@@ -618,13 +618,18 @@ class Benchmark:
     suite: str = key(
         kinds.registered(suite.name for suite in SUITES.built_in() if not suite.only_imported),
         "Suite",
-        "How the output is read.",
+        "How the output is read. `kernel`: of one of mpicampaign's kernels.",
         "imb",
         required=True,
     )
     program: str = key(kinds.PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
     provider: Provider = key(
-        Provider, "Provider", "", "wheel", {"kind": "path", "location": "/apps/imb/IMB-MPI1"}, required=True
+        Provider,
+        "Provider",
+        "`bundled`: one of mpicampaign's kernels, whose name is the program's.",
+        "wheel",
+        {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
+        required=True,
     )
     arguments: tuple[str, ...] = key(
         kinds.TOKENS, "Arguments", "", "-iter 1000 PingPong", ["-iter", 1000, "PingPong"], default=[]
