@@ -144,6 +144,7 @@ def test_answers_on_many_metrics_are_folded_but_never_one_alone(
     first, _, _ = written(tmp_path, records).partition('id="tables"')
     assert re.findall(r"\d+ more metrics", first) == ([folded] if folded else [])
     assert all(first.count(f'id="answer-{number}') == 1 for number in range(1, metrics + 1))
+    assert first.count("is the mean over ranks") == 1
 
 
 def test_kernels_show_the_time_of_a_small_call_and_wire_bandwidth_beside_useful_bandwidth(
@@ -158,7 +159,7 @@ def test_kernels_show_the_time_of_a_small_call_and_wire_bandwidth_beside_useful_
     terms = re.findall(r'<abbr class="term" title="([^"]*)">([^<]*)</abbr>', first)
     assert [term for _, term in terms] == ["B_useful", "time at 1 KiB, µs", "B_wire, MB/s"]
     assert "bytes that the operation has to deliver" in terms[0][0] and "no latency" in terms[1][0]
-    assert ">time</abbr> at 1 KiB per rank" in rest
+    assert ">time</abbr> at 1 KiB per rank" in rest and "is the mean over ranks" not in first
     del records[0].series[0].columns["time"]
     assert written(tmp_path, records).partition('id="tables"')[0].count("<small>–</small>") == 1
     del records[1].series[0].columns["time"]

@@ -15,7 +15,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED, Record, defined_name
 from mpicampaign.base.text import clip, counted, listed, visible
 from mpicampaign.compare.findings import STOPPED
-from mpicampaign.compare.tables import Comparison
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import ALONE, KEY, SHOWN, Answer
 from mpicampaign.questions.configurations.say import configuration_lines, configuration_nodes
 from mpicampaign.questions.machine.say import machine_leads, machine_lines
@@ -41,6 +41,7 @@ from mpicampaign.show.sentences import first_few
 from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.show.writers.terminal import WIDTH, wrap
+from mpicampaign.suites.room import sends
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 LINES = 12  # of a campaign in a terminal
@@ -216,6 +217,7 @@ MARKS = {
     "p": "p: the chance of such a difference if all were alike.",
     "finds": "Finds: the smallest difference that these repeats find in 8 of 10 cases.",
 }
+OVER_RANKS = "IMB's time of a collective (t_avg), which OSU calls its latency, is the mean over ranks."
 BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
 TESTED = (
     "Out is whom any judged candidate leads, significantly over all pairs and by at least 1 %. The others "
@@ -272,6 +274,7 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
         *([SCALE] if shown else []),
         *(meaning for sign, meaning in MARKS.items() if sign in used),
         *(f"{term}: {meaning}." for term, meaning in TERMS.items() if term in terms),
+        *([OVER_RANKS] if any(_is_over_ranks(answer.table) for answer in found) else []),
         *([BLOCKS] if any(answer.blocks for answer in found) else []),
         *([TESTED] if any(answer.rankings for answer in found) and comparison.tested else []),
     ]
@@ -282,6 +285,12 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
         lines = tuple(behind(answer, source.view))
         folded += [Heading(answer.title, 3), Items(lines)] if lines else []
     return [*nodes, *([Fold("How to read this", tuple(folded))] if folded else [])]
+
+
+def _is_over_ranks(table: Table) -> bool:
+    """Whether its times are means over ranks, of more than the two of a message."""
+    is_time = all(metric.column != "bandwidth" for metric in table.metrics)
+    return is_time and table.suite in ("imb", "osu") and sends(table.suite, table.series) is None
 
 
 def _answer(source: ReportSource, found: Sequence[Answer], number: int) -> Section:
