@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import golden_messages
 import pytest
 import yaml
 from build_campaigns import MACHINE, script_of, with_pattern
@@ -81,16 +81,6 @@ def test_time_limits(tmp_path: Path, text: str, seconds: int) -> None:
     assert load(tmp_path, time_limit=f"time_limit: {text}").matrix[0].time_limit == seconds
 
 
-@pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
-def test_a_directive_with_malformed_quoting_is_reported(tmp_path: Path, directive: str) -> None:
-    own = OTHER_SECTIONS["host_groups"].replace(
-        "cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}"
-    )
-    (problem,) = problems(write(tmp_path, campaign_text(host_groups=own)))
-    assert (problem.key, problem.value) == ("host_groups.blue.directives", repr(directive))
-    assert "cannot split this line into options: no " in problem.message
-
-
 FIXTURE = Path(__file__).parent / "fixtures" / "campaign_errors.yaml"
 ERRORS = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
 
@@ -110,42 +100,13 @@ def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, error: d
     assert error["message"] in f"{problem.message} {problem.hint}"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "key"),
-    [
-        ("scheduler: slurm", "scheduler: slrum", "systems.slurm.scheduler"),
-        ("mpi: openmpi5", "mpi: openmpi6", "systems.slurm.mpi"),
-        ("mpi: openmpi5", "mpi: openmpi5, launcher: hydra", "systems.slurm.launcher"),
-        ("slurm: {scheduler: slurm, mpi: openmpi5}", "slurm: 5", "systems.slurm"),
-        ("system: slurm", "system: slrum", "host_groups.blue.system"),
-    ],
-)
-def test_errors_independent_of_the_systems_are_reported_with_it(
-    tmp_path: Path, old: str, new: str, key: str
-) -> None:
-    """Fabrics, cores, hosts and ranks are the host group's own; settings for tcp are the MPI library's."""
-    host_groups = "host_groups:\n  blue: {system: slurm, cores: 4, hosts: [n1, n1]}\n"
-    placements = """
-        placements:
-          many: {nodes: 1, ranks_per_node: 5, transport: any}
-          one: {nodes: 1, ranks_per_node: 1, transport: any}
-        """
-    matrix = "matrix: [{host_groups: blue, placements: [IBV, TCP, many, one], benchmarks: PingPong}]"
-    text = campaign_text(host_groups=host_groups, matrix=matrix, placements=placements)
-    assert text.count(old) == 1
-    found = {problem.key: problem.message for problem in problems(write(tmp_path, text.replace(old, new)))}
-    tcp = found.pop("matrix[0].placements[1]", None)
-    assert (tcp is not None) == key.endswith("launcher")
-    assert set(found) == {key, "host_groups.blue.hosts[1]"} | {
-        f"matrix[0].{each}" for each in ("placements[0]", "placements[2]", "benchmarks")
-    }
-    assert "no fabric for transport ibv" in found["matrix[0].placements[0]"]
+def test_errors_that_follow_from_no_other_are_all_reported(tmp_path: Path) -> None:
+    """Such as fabrics, cores, hosts and ranks beside systems; paths and directives of the nodes."""
 
+    def said(sections: dict[str, str]) -> str:
+        return golden_messages.refusal(tmp_path, lambda: load(tmp_path, **sections))
 
-def test_a_missing_key_hides_no_misspelt_name(tmp_path: Path) -> None:
-    text = campaign_text().replace("{scheduler: slurm, mpi: openmpi5}", "{scheduler: slrum}")
-    found = {problem.key for problem in problems(write(tmp_path, text))}
-    assert {"systems.slurm.scheduler", "systems.slurm.mpi"} <= found
+    golden_messages.check("mistakes/definitions", said)
 
 
 # ---- include
@@ -200,40 +161,6 @@ def test_every_pattern_is_whole_and_has_a_description() -> None:
     parts = [*with_pattern(campaign_schema())]
     assert parts and all("x-message" in part for part in parts)
     assert all(part["pattern"].startswith("^") and part["pattern"].endswith("$") for part in parts)
-
-
-# ---- any input yields a campaign or a list of errors
-
-WITH_PATHS = """\
-campaign: c
-include: site/more.yaml
-schedule: {every: 1 day, series: new, notify: ./tell me}
-systems: {here: {scheduler: none, mpi: wheel, source: [set-up.sh, /etc/profile]}}
-host_groups: {local: {system: here}}
-benchmarks:
-  path: {suite: imb, program: p, provider: {kind: path, location: bin/p}, inputs: mesh.bin}
-  conda: {suite: imb, program: p, provider: {kind: conda, location: env}}
-  spack: {suite: imb, program: p, provider: {kind: spack, location: imb}}
-  earlier: {suite: imb, program: p, provider: {kind: path, location: only-here/p}}
-matrix: [{host_groups: local, placements: SHM, benchmarks: [path, conda, spack, earlier, source]}]
-"""
-
-
-@pytest.mark.parametrize(
-    ("systems", "mpis"),
-    [
-        ("{scheduler: none, mpi: mine, prefix: opt/mpi}", ""),
-        ("{scheduler: none, mpi: mine, programs: {IMB-MPI1: bin/IMB-MPI1}}", ""),
-        ("{scheduler: none, mpi: mine}", "command: bin/mpirun, "),
-    ],
-)
-def test_a_path_on_the_nodes_is_absolute(tmp_path: Path, systems: str, mpis: str) -> None:
-    text = WITH_PATHS.replace("include: site/more.yaml\n", "").replace(", source]", "]")
-    text = text.replace("{scheduler: none, mpi: wheel, source: [set-up.sh, /etc/profile]}", systems)
-    text += f"mpis: {{mine: {{launcher: hydra, {mpis}transports: {{shm: {{}}}}}}}}\n"
-    (tmp_path / "mesh.bin").touch()
-    [problem] = problems(write(tmp_path, text))
-    assert "absolute path" in problem.message
 
 
 ROOT = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""Every node, or every pair, of a host group: rounds, identities, errors, and the job that makes them."""
+"""Every node, or every pair, of a host group: rounds, identities, and the job that makes them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import pytest
 from build_campaigns import campaign, plan, script_of
 from conftest import completed, executable, succeeded
 
-from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.each import screen
-from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Each, Placement
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import Batch, batches_of
@@ -38,46 +36,6 @@ def made(scheduler: str, placement: Placement, folder: Path, each: Each, **group
     whole = campaign({placement.name: placement}, scheduler=scheduler, group=group)
     whole = replace(whole, matrix=(replace(whole.matrix[0], each=each),))
     return [script_of(run, folder) for run in plan(whole).runs]
-
-
-FAULTY = """\
-campaign: faulty
-systems: {s: {scheduler: slurm, mpi: openmpi5, launcher: srun}}
-host_groups:
-  twice: {system: s, hosts: "n[1-3],n2", cores: 4}
-  none: {system: s, cores: 4}
-  odd: {system: s, hosts: [n1, n2, others+2], cores: 4}
-  open: {system: s, hosts: ["n[1-", n5], cores: 4}
-placements:
-  NODE: {nodes: 1, ranks_per_node: 1, transport: shm}
-  PAIR: {nodes: 2, ranks_per_node: 1, transport: any}
-matrix:
-  - host_groups: [twice, none, odd, open]
-    placements: [NODE, PAIR]
-    benchmarks: stream
-    each: node
-    repeats: 3
-  - {host_groups: twice, placements: PAIR, benchmarks: core_pairs, each: {unit: pair, nodes_per_job: 1}}
-"""
-
-
-def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
-    file = tmp_path / "faulty.yaml"
-    file.write_text(FAULTY)
-    with pytest.raises(UserError) as raised:
-        load_campaign(file)
-    text = str(raised.value)
-    for said in (
-        "matrix[0].repeats: an entry with each takes no repeats",
-        "matrix[0].placements: each: node takes placements with nodes: 1; this one has 2",
-        "host_groups.twice.hosts: named twice: n2",
-        "host_groups.none.hosts: each: node takes a list of 3 hosts or more, not 0",
-        "host_groups.odd.hosts: each needs names of single hosts",
-        "host_groups.open.hosts[0]: a range of hosts is written cn[049-080,090] (found",
-        "in a job srun cannot start them",
-        "matrix[1].each.nodes_per_job: a job of one node cannot hold a pair",
-    ):
-        assert said in text, text
 
 
 def batches(runs: list[Run], name: str) -> list[Batch]:
