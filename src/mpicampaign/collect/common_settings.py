@@ -59,11 +59,10 @@ def _files(evidence: Evidence) -> str:
 def _process(evidence: Evidence) -> str:
     """Nice values, preloaded libraries and variables of the C library, as one token each."""
     tokens: dict[str, None] = {}
-    script = below(evidence.job, "env.")
-    for seen in evidence.ranks.values():
+    for rank, seen in evidence.ranks.items():
         if "start.nice" not in seen:
             return ""
-        variables = script | below(seen, "start.env.")
+        variables = evidence.variables | evidence.changed_variables[rank]
         preloads = [path.rpartition("/")[2] for path in below(seen, "start.preload.").values()]
         tokens |= dict.fromkeys([f"nice={seen['start.nice']}", *(f"preload={name}" for name in preloads)])
         runtime = filter(_RUNTIME.match, sorted(variables))

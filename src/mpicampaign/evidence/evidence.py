@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 HEADER = "#mpicampaign-evidence 2"
 CLAIM_HEADER = "#mpicampaign-claim 1"
@@ -15,7 +16,7 @@ Rank = dict[str, str]  # what a rank recorded, by key
 MOST_CPUS = 1 << 20  # of a host; a damaged list must not fill the memory
 
 
-@dataclass(slots=True)
+@dataclass
 class Evidence:
     """The lines of a claim and its evidence file by scope; values are text as recorded.
 
@@ -43,10 +44,26 @@ class Evidence:
         """What the ranks of a host recorded, by their numbers."""
         return {rank: seen for rank, seen in self.ranks.items() if self.host_of(rank) == host}
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, str]:
         """The variables that the claim sets for the MPI library."""
         return below(self.claim, "setting.")
+
+    @cached_property
+    def variables(self) -> dict[str, str]:
+        """Those of the job script that steer the MPI library or the program."""
+        return below(self.job, "env.")
+
+    @cached_property
+    def changed_variables(self) -> dict[int, dict[str, str]]:
+        """Those of each rank that differ from the job script's."""
+        return {rank: below(seen, "start.env.") for rank, seen in self.ranks.items()}
+
+    @cached_property
+    def moments(self) -> tuple[str, ...]:
+        """When ranks recorded anything: at the start, within the run, at the end; then ``launch``."""
+        recorded = {name.partition(".")[0] for seen in self.ranks.values() for name in seen}
+        return tuple(sorted(recorded, key=_order))
 
     @property
     def library(self) -> tuple[str, str]:
@@ -68,11 +85,16 @@ class Evidence:
         tools = [f"{seen['launch.bound_by']} (memory: {seen.get('launch.memory', '?')})" for seen in bound]
         return tuple(dict.fromkeys(tools))
 
-    @property
+    @cached_property
     def hosts(self) -> tuple[str, ...]:
         """The distinct hosts of the ranks, in the order of the ranks."""
         names = [self.host_of(rank) for rank in sorted(self.ranks)]
         return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _order(moment: str) -> tuple[int, int, str]:
+    number = moment.removeprefix("within")
+    return (moment != "start", int(number) if number.isdecimal() else 1 << 30, moment)
 
 
 def read_evidence(text: str, claim: str = "") -> Evidence:

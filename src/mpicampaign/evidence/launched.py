@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from mpicampaign.base.records import Series
@@ -50,10 +51,10 @@ def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
     """Preloaded libraries, clocks, variables and settings files of a command that no job script started."""
     yield from _preloads(evidence, {})
     yield from _clocks(evidence)
-    for file in settings_file_findings(evidence, below(evidence.job, "env.") | _by_options(evidence)):
+    for file in settings_file_findings(evidence, evidence.variables | _by_options(evidence)):
         yield replace(file, outcome=SUPPORTS if file.outcome == SUPPORTS else LACKS)
-    for rank, seen in sorted(evidence.ranks.items()):
-        for name, value in below(seen, "start.env.").items():
+    for rank, changed in sorted(evidence.changed_variables.items()):
+        for name, value in changed.items():
             if _wrong_variable(evidence, {}, {}, name, value):
                 behind = f"rank {rank} had {name}={value}, which the command does not set"
                 yield Finding("variables", LACKS, behind)
@@ -116,7 +117,7 @@ def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Ite
     if any(declared.get(key) for key in _SETS_UP) or declared.get("provider") == "spack":
         return
     mpi, claimed = evidence.claim.get("mpi", ""), _claimed(evidence, declared)
-    for name, value in below(evidence.job, "env.").items():
+    for name, value in evidence.variables.items():
         if name not in claimed and steers_library(mpi, name):
             yield Finding("variables", CONTRADICTS, f"the job had {name}={value}, {_UNSET.format('claim')}")
             return
@@ -126,7 +127,7 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
     """A rank's variables are those of the job script, and what the launcher is known to add."""
     claimed = _claimed(evidence, declared)
     for rank, seen in sorted(evidence.ranks.items()):
-        changed = below(seen, "start.env.")
+        changed = evidence.changed_variables[rank]
         if number(seen.get("start.variables", "")) != len(changed):
             yield Finding("variables", LACKS, f"rank {rank} did not record all that differ from the script's")
             return
@@ -155,7 +156,7 @@ def _wrong_variable(
         return None
     if name in claimed:
         return CONTRADICTS, f"claimed: {claimed[name]}"
-    variables = [f"{key}={given}" for key, given in below(evidence.job, "env.").items()]
+    variables = [f"{key}={given}" for key, given in evidence.variables.items()]
     given = "\n".join([*variables, evidence.claim.get("launch", "")])
     if not steers_library(mpi, name) or is_derived(mpi, name, value, given):
         return None
@@ -171,9 +172,15 @@ def _is_option(evidence: Evidence, name: str) -> bool:
     return name in tokens or ("_MCA_" in name and name.partition("_MCA_")[2] in tokens)
 
 
+@lru_cache(maxsize=64)
+def _words(*given: str) -> frozenset[str]:
+    """Of commands; a word may be quoted, as in bash -c "mpirun …"."""
+    return frozenset(re.split(r"[\s=\\\"']+", " ".join(given)))
+
+
 def _by_options(evidence: Evidence) -> dict[str, str]:
     """The variables that options of the launcher gave the ranks."""
-    given = (below(seen, "start.env.") for seen in evidence.ranks.values())
+    given = evidence.changed_variables.values()
     return {name: value for of in given for name, value in of.items() if _is_option(evidence, name)}
 
 

@@ -95,18 +95,10 @@ def _of_hosts(evidence: Evidence, key: str) -> list[_Probe]:
 
 def _recorded(evidence: Evidence, key: str) -> Iterator[tuple[str, int, str]]:
     """Moment, rank and value: at the start, within the run and at the end."""
-    suffix = f".{key}"
-    names = {name for seen in evidence.ranks.values() for name in seen if name.endswith(suffix)}
-    moments = {name.removesuffix(suffix) for name in names}
-    for moment in sorted(moments, key=_order):
-        for rank, seen in sorted(evidence.ranks.items()):
-            if (value := seen.get(moment + suffix)) is not None:
-                yield moment, rank, value
-
-
-def _order(moment: str) -> tuple[int, int, str]:
-    number = moment.removeprefix("within")
-    return (moment != "start", int(number) if number.isdecimal() else 1 << 30, moment)
+    ranks = sorted(evidence.ranks.items())
+    for moment in evidence.moments:
+        name = f"{moment}.{key}"
+        yield from ((moment, rank, seen[name]) for rank, seen in ranks if name in seen)
 
 
 def distance(one: Rank, other: Rank) -> str:
