@@ -16,7 +16,7 @@ import pytest
 from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy, completed
 
-from mpicampaign.base.background import in_background, on_two_cores
+from mpicampaign.base.background import in_background, on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.records import Case
 from mpicampaign.jobs.prepare import Prepared
@@ -188,7 +188,7 @@ def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here() -> N
             os.kill(os.getpid(), signal.SIGKILL)
         return [2 * item for item in items]
 
-    pieces = [*on_two_cores(doubled, range(2001), many=True)]
+    pieces = [*on_cores(doubled, range(2001), many=True)]
     assert list(chain.from_iterable(pieces)) == list(range(0, 4002, 2))
     assert len(pieces) > 2
 

@@ -1,4 +1,4 @@
-"""Work on a second core, in a copy of this process."""
+"""Work on other cores, in copies of this process."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from os import sched_getaffinity
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mpicampaign.base.interrupts import SIGNALS, end_at_once
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Item = TypeVar("Item")
 
-_PIECE = 250  # items, which are handed over at once: no process holds more of the other's results
+_PIECE = 250  # items, which are handed over at once: no process holds more of the others' results
+_MOST_CORES = 8  # others use the login nodes, too
 
 
 class _Failure(NamedTuple):
@@ -34,22 +36,21 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
     return partial(next, _begun([work]))
 
 
-def on_two_cores(
+def on_cores(
     work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool, most: int = _PIECE
 ) -> Iterator[T]:
-    """Do the work on all items, at ``most`` so many at a time; ``many``: every second piece on another core.
+    """Do the work on all items, at ``most`` so many at a time; ``many``: on all cores that this process has.
 
     The results come in order.
     """
-    if not many:
-        yield from (work(items[start : start + most]) for start in range(0, len(items), most))
-        return
-    size = min(most, _PIECE, -(-len(items) // 2))
+    cores = min(len(sched_getaffinity(0)), _MOST_CORES) if many else 1
+    size = min(most, _PIECE, -(-len(items) // cores)) if cores > 1 else most
     pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]
-    others = _begun(pieces[1::2])
-    for piece in pieces[::2]:
+    others = [_begun(pieces[core::cores]) for core in range(1, min(cores, len(pieces)))]
+    for piece in pieces[::cores]:
         yield piece()
-        yield from islice(others, 1)
+        for other in others:
+            yield from islice(other, 1)
 
 
 def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:

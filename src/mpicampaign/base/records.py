@@ -286,13 +286,20 @@ def sharing(record: Record, known: dict[object, Any]) -> Record:
     def column(name: str, values: list[int | float | None]) -> Any:
         if name in COUNTS:
             return one((record.suite, name, *values), values)
-        return [one(value, value) if type(value) is float and value else value for value in values]
+        for place, value in enumerate(values):
+            if type(value) is float and value:
+                values[place] = one(value, value)
+        return values
 
     def columns(series: Series) -> Series:
         shared = {one(name, name): column(name, values) for name, values in series.columns.items()}
         return replace(series, columns=shared, qualifiers=texts(series.qualifiers))
 
     nodes = {host: one(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
+    probes = {
+        kind: {one(place, place): one(tuple(values), values) for place, values in places.items()}
+        for kind, places in record.probes.items()
+    }
     same = ("suite", "case", "status", "verdict", "hosts", "condition")
     return replace(
         record,
@@ -301,6 +308,7 @@ def sharing(record: Record, known: dict[object, Any]) -> Record:
         metadata=texts(record.metadata),
         attributes=texts(record.attributes),
         nodes=nodes,
+        probes=probes,
         series=tuple(map(columns, record.series)),
     )
 

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.background import on_cores
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import (
     FAILED,
@@ -95,7 +95,7 @@ def read_import(folder: Path) -> list[Record]:
     def work(files: Sequence[Sequence[Entry]]) -> list[_Read]:
         return [output for of_file in files for output in _read(folder / FILES, beside, of_file)]
 
-    read = [*chain.from_iterable(on_two_cores(work, [*outputs.values()], len(outputs) >= MANY))]
+    read = [*chain.from_iterable(on_cores(work, [*outputs.values()], len(outputs) >= MANY))]
     label_all([output.entry for output in read], chosen, runs_elsewhere(folder))
     records = [_record(output, output.entry.label, chosen) for output in read if output.entry.label]
     return sorted(records, key=_order(chosen))

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.background import on_cores
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import canonical, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile
 from mpicampaign.base.planned_looks import looks_planned
@@ -53,7 +54,7 @@ from mpicampaign.base.text import counted
 from mpicampaign.collect.caches import OutputsRead, RecordsRead
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.failure_cause import cause_of
-from mpicampaign.collect.looks import ReportRead, after_looks, read_looks
+from mpicampaign.collect.looks import after_looks, read_looks
 from mpicampaign.collect.member_metadata import Members
 from mpicampaign.collect.observed_software import observed
 from mpicampaign.collect.startup import startup
@@ -75,7 +76,8 @@ _OF_NODES = (
     *("gpu_models", "gpu_driver"),
 )
 _MANY = 200  # runs: to read them takes longer than to start a process
-_Beside = tuple[dict[str, str], list[ReportRead], dict[str, list[str]], Members]  # of all runs
+_FROM_CACHE = 0.9  # of the time to read a run is saved where the cache has it
+_Beside = tuple[dict[str, str], dict[str, list[str]], Members]  # of all runs
 _AT_ONCE = 250  # runs that are read before their records share what they have in common
 
 
@@ -110,20 +112,27 @@ class _RunFiles(NamedTuple):
 
 
 def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = None) -> list[Record]:
-    """The records of all cases of a plan, of all systems. A second core reads half of many runs.
+    """The records of all cases of a plan, of all systems. All cores read many runs.
 
     ``before``: the cache of records.
     """
-    runs = sum(len(entry.runs) for entry in plan.cases)
-    many = runs - (len(before.kept) if before else 0) >= _MANY
-    cases = max(1, len(plan.cases) * _AT_ONCE // max(runs, 1))
+    parts = [
+        replace(entry, runs=entry.runs[start : start + _AT_ONCE])
+        for entry in plan.cases
+        for start in range(0, len(entry.runs), _AT_ONCE)
+    ]
+    runs = sum(len(part.runs) for part in parts)
+    many = runs - (_FROM_CACHE * len(before.kept) if before else 0) >= _MANY
     records: list[Record] = []
     used: set[bytes] = set()
     known: dict[object, Any] = {}
-    looks = looks_planned(campaign_folder, plan), read_looks(campaign_folder)
-    beside = *looks, read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
+    planned, submissions = (
+        looks_planned(campaign_folder, plan),
+        read_submissions(campaign_folder / SUBMISSIONS),
+    )
+    beside = planned, submissions, Members(campaign_folder)
     work = partial(_collect, plan, campaign_folder, before, beside)
-    for some, of_cache, new in on_two_cores(work, plan.cases, many, cases):
+    for some, of_cache, new in on_cores(work, parts, many, max(1, len(parts) * _AT_ONCE // max(runs, 1))):
         records += [sharing(record, known) for record in some]
         used |= of_cache
         if before:
@@ -131,18 +140,21 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
     if before:
         before.used, before.new = used, []
         before.keep()
-    return records
+    if not (looks := read_looks(campaign_folder)):
+        return records
+    of_cases = grouped(records, lambda record: record.case).values()
+    return [record for of_case in of_cases for record in after_looks(looks, of_case)]
 
 
 def _collect(
-    plan: PlanFile, place: Path, before: RecordsRead | None, beside: _Beside, cases: Sequence[CaseEntry]
+    plan: PlanFile, place: Path, before: RecordsRead | None, beside: _Beside, parts: Sequence[CaseEntry]
 ) -> tuple[list[Record], set[bytes], list[bytes]]:
-    """The records of some cases, the entries of the cache that were used, and new ones."""
+    """The records of parts of cases, the entries of the cache that were used, and new ones."""
     records: list[Record] = []
     if before:
         before.used, before.new = set(), []
-    planned, looks, submissions, members = beside
-    for entry in cases:
+    planned, submissions, members = beside
+    for entry in parts:
         design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.decided_with:
             design = {DECIDED_WITH: entry.decided_with, LOOKS_SINCE: planned.get(entry.decided_with, "")}
@@ -155,7 +167,6 @@ def _collect(
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed, SCALING: entry.scaling}
         declared = {key: value for key, value in declared.items() if value}
-        of_case = []
         for run in entry.runs:
             path = place / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
@@ -172,8 +183,7 @@ def _collect(
                 attributes=dict(entry.attributes),
                 metadata=metadata | members.metadata(entry, run, record.status == MISSING),
             )
-            of_case.append(made)
-        records += after_looks(looks, of_case)
+            records.append(made)
     return (records, before.used, before.new) if before else (records, set(), [])
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.background import on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked, naming, same_text, write_whole
 from mpicampaign.base.grouping import grouped
@@ -157,7 +157,7 @@ class _Import:
             (source for source in self.sources if self._role(source) == OUTPUT), lambda source: source.path
         )
         wanted: set[str] = set()
-        for entries, companions in on_two_cores(self._outputs, [*outputs.values()], len(outputs) >= MANY):
+        for entries, companions in on_cores(self._outputs, [*outputs.values()], len(outputs) >= MANY):
             self.known |= entries
             wanted |= companions
         for source in self.beside.values():

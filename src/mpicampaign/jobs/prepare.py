@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.background import on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
@@ -303,7 +303,7 @@ def write_scripts(prepared: Prepared) -> None:
 
 def write_scripts_of(runs: Sequence[Run]) -> None:
     """Write the job scripts of these runs, and their claims."""
-    for _ in on_two_cores(_write_each, runs, len(runs) >= _MANY):
+    for _ in on_cores(_write_each, runs, len(runs) >= _MANY):
         pass
 
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import count
-from os import stat
+from itertools import chain, count
+from os import scandir, stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.background import on_cores
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import canonical, run_path
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from mpicampaign.questions.decided.find import ByLooks
 
 ANY_OTHER = "any other"
+_MANY = 200  # runs: to read them takes longer than to start a process
 ASKED_ANEW = "asked for anew with its other candidates"
 _STOPPED = re.compile(r"stopped at the time limit of ([0-9]+) s")
 _ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
@@ -72,15 +74,16 @@ class MachineWithResults(ThisMachine):
 
     @cached_property
     def _results(self) -> dict[tuple[str, int], _Result]:
-        """The results that were read, by folder and time of writing."""
-        return {}
+        """The results that were read, by folder and time of writing; many are all read here."""
+        folders = [folder for case in self.folder.glob("runs/*/*/*") for folder in _runs_in(case)]
+        if len(folders) < _MANY:
+            return {}
+        return dict(chain.from_iterable(on_cores(_results_in, folders, many=True)))
 
     def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
         """Each planning asks this of all results, so that evidence without any wait is not parsed."""
         folder = f"{self.folder}/{run_path(case, repeat, identity)}"  # a text: a path takes longer
-        try:
-            written = stat(result_in(folder)).st_mtime_ns  # noqa: PTH116
-        except (FileNotFoundError, NotADirectoryError):
+        if (written := _written(folder)) is None:
             return None
         key = folder, written
         if key not in self._results:
@@ -296,6 +299,25 @@ def met_limit(record: Record, time_limit: int) -> bool:
     """Whether a run was stopped at its time limit, or at a longer one."""
     stopped = _STOPPED.match(record.reason)
     return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
+
+
+def _runs_in(case: Path) -> list[str]:
+    """The folders of a case's runs."""
+    return [entry.path for entry in scandir(case) if entry.name.startswith("r")]
+
+
+def _written(folder: str) -> int | None:
+    """When the result in a run's folder was written (ns); None where there is none."""
+    try:
+        return stat(result_in(folder)).st_mtime_ns  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _results_in(folders: Sequence[str]) -> list[tuple[tuple[str, int], _Result]]:
+    """What the results say that are in these folders."""
+    times = ((folder, _written(folder)) for folder in folders)
+    return [((folder, written), _read_result(folder)) for folder, written in times if written is not None]
 
 
 def _read_result(folder: str) -> _Result:

@@ -14,7 +14,7 @@ from os import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.background import on_cores
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import FAILED, MISSING, Record, defined_name
 from mpicampaign.base.run_files import attempts_of, result_in
@@ -141,7 +141,7 @@ def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[s
     """All rounds that the results of these runs ask for."""
     from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
-    records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
+    records = on_cores(partial(_records, each), runs, len(runs) >= _MANY)
     return rounds_due(chain.from_iterable(records), first, absent=absent, closed=closed)
 
 

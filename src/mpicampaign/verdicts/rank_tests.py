@@ -9,6 +9,7 @@ looks and for whatever reason one stops (Ville 1939; Ramdas 2023). The order wit
 from __future__ import annotations
 
 import math
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -208,13 +209,15 @@ def probability_at_any_time(differences: Sequence[float]) -> float:
 
 
 def gains(differences: Sequence[float]) -> list[float]:
-    """After each row what a stake of 1 became that bets on differences above 0."""
-    stakes = (1 + _STAKE * _signed_share(differences[: place + 1]) for place in range(len(differences)))
+    """After each row what a stake of 1 became that bets on differences above 0.
+
+    The bet on a row is the share of rows so far whose difference is not larger, whatever its sign.
+    """
+    ordered: list[float] = []
+    stakes: list[float] = []
+    for difference in differences:
+        insort(ordered, abs(difference))
+        share = bisect_right(ordered, abs(difference)) / len(ordered)
+        sign = (difference > 0) - (difference < 0)
+        stakes.append(1 + _STAKE * share * sign)
     return list(accumulate(stakes, mul))
-
-
-def _signed_share(differences: Sequence[float]) -> float:
-    """The share of rows whose difference is not larger than that of the last one, with its sign."""
-    last = differences[-1]
-    share = sum(abs(difference) <= abs(last) for difference in differences) / len(differences)
-    return share * ((last > 0) - (last < 0))

@@ -75,10 +75,9 @@ def _gains(curves: Curves, others: Curves, sizes: Sequence[int], lower_is_better
     """At sizes where all runs are better."""
     gains: dict[int, float] = {}
     largest: dict[frozenset[int], float] = {}  # by runs that are better than all the rest at some size
-    exchanges = 1
+    values, runs = list[float](), 0  # of each size as many
     for size in sizes:
         values, runs = [*curves[size], *others[size]], len(curves[size])
-        exchanges = comb(len(values), runs)
         order = sorted(range(len(values)), key=values.__getitem__, reverse=not lower_is_better)
         better, worse = ([values[run] for run in half] for half in (order[:runs], order[runs:]))
         low, high = sorted((median(better), median(worse)))
@@ -88,6 +87,7 @@ def _gains(curves: Curves, others: Curves, sizes: Sequence[int], lower_is_better
         largest[first] = max(high / low, largest.get(first, 0.0))
         if first == {*range(runs)}:
             gains[size] = high / low
+    exchanges = comb(len(values), runs)
     return {
         size: (gain, sum(other >= gain for other in largest.values()) / exchanges)
         for size, gain in gains.items()
