@@ -209,7 +209,7 @@ def test_a_hostile_line_is_named_and_the_rest_is_read(log: Path, line: str) -> N
 
 def changed(at: int, metric: str, ratio: float = 1.1, **key: object) -> Curve:
     """A curve of 30 points with a change that needs no search."""
-    change = ChangePoint(at, at + 3, 1.0, ratio, 1e-6)
+    change = ChangePoint(at, at + 3, 1.0, ratio)
     return replace(curve([1.0] * 30, metric=metric, **key), changes=(change,))
 
 

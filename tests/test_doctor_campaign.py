@@ -26,7 +26,7 @@ from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site, 
 from mpicampaign.site.text import site_lines
 
 ETHERNET = Interface("eno1", True, 25000, True, True)
-DEVICE = Port("mlx5_0", "1", True, "InfiniBand", 100.0, "infiniband")
+DEVICE = Port("mlx5_0", "1", True, 100.0, "infiniband")
 MILAN_NODES = tuple(Node(name, True, ("milan",), 2, 128, 256) for name in ("m1", "m2"))
 ROME_NODES = tuple(Node(name, True, ("rome",), 2, 64, 64) for name in ("r1", "r2"))
 MILAN = NodeClass("compute", MILAN_NODES, ROME_NODES)

@@ -206,7 +206,7 @@ PROBE = NodeProbe(
     64,
     128,
     (Interface("eno1", True, 25000, True, True), Interface("eno2", False, None, True, False)),
-    (Port("mlx5_0", "1", True, "InfiniBand", 100.0),),
+    (Port("mlx5_0", "1", True, 100.0),),
     model="EPYC 7543",
     memory=256 * GIB,
 )

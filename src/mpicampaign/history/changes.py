@@ -122,7 +122,7 @@ class _State:
         for change in self.reported:
             first, proved = self.places.get(change.first, 0), self.places.get(change.tick, 0)
             if 0 < first <= proved:
-                change_at.setdefault(first, ChangePoint(first, proved, change.before, change.after, change.p))
+                change_at.setdefault(first, ChangePoint(first, proved, change.before, change.after))
         return [change_at[index] for index in sorted(change_at)]
 
     def judged(self, tested: int) -> Curve:

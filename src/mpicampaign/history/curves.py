@@ -88,7 +88,6 @@ class ChangePoint:
     reported: int
     before: float
     after: float
-    p: float
     causes: tuple[Cause, ...] = ()
 
     @property

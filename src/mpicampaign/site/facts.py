@@ -31,7 +31,6 @@ class Port:
     device: str
     number: str
     active: bool
-    layer: str
     gigabits: float | None
     network: str = ""
 

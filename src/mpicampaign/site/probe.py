@@ -85,4 +85,4 @@ def _port(device: str, number: str, state: str, layer: str, rate: str, *more: st
     known = re.match(r"([0-9]{1,6}(?:\.[0-9]+)?) Gb/sec|[A-Za-z]+_?([0-9]{1,6})G", rate)
     gigabits = float(known[1] or known[2]) if known else None
     active = state.endswith("ACTIVE") or state == "up"
-    return Port(device, number, active, layer, gigabits, network_of(device, layer, *more))
+    return Port(device, number, active, gigabits, network_of(device, layer, *more))

@@ -90,7 +90,7 @@ class RoundPart(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineSearch:
-    """One metric on all members; ``level``: its part of the error.
+    """One metric on all members.
 
     ``costs``: of each of its ``stretches``, by member: logarithms of what should be low. ``found``: nodes;
     of pairs also links and switches.
@@ -98,10 +98,8 @@ class MachineSearch:
 
     subject: Subject
     label: str
-    ranks: int | None
     metric: Metric
     tolerance: float
-    level: float
     stretches: tuple[RoundPart, ...]
     costs: tuple[Mapping[str, float], ...]
     found: LinkSearch
@@ -229,7 +227,6 @@ class _Measured(NamedTuple):
     """A metric, and how it is read from a run; ``label``: of its series, or the probe's name."""
 
     label: str
-    ranks: int | None
     metric: Metric
     value: Callable[[Record], float | None]
 
@@ -257,7 +254,7 @@ def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
         reading = read(metric, series, run.series) if series else None
         return reading.value if reading else None
 
-    return _Measured(label, ranks, metric, value)
+    return _Measured(label, metric, value)
 
 
 _NOISY = (COPY, ROUND_TRIP)  # probes that ask for no rounds: what they show by the way is named
@@ -279,7 +276,7 @@ def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
                     [best(values) for place, values in places if _distance(place) == distance], default=None
                 )
 
-            yield _Measured(kind, None, Metric(name, kind, dimension, headline=True), value)
+            yield _Measured(kind, Metric(name, kind, dimension, headline=True), value)
 
 
 def _distance(place: str) -> str:
@@ -310,7 +307,7 @@ def _search(
     else:
         outcome = _of_pairs(runs, rounds, tolerance, level, turns)
     parts = tuple(stretches), tuple(costs), outcome
-    return MachineSearch(subject, measured.label, measured.ranks, measured.metric, tolerance, level, *parts)
+    return MachineSearch(subject, measured.label, measured.metric, tolerance, *parts)
 
 
 def open_nodes(records: Iterable[Record]) -> dict[str, set[str]]:
