@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def check(name: str, said: Callable[..., object]) -> None:
     path = GOLDEN / f"{name}.jsonl"
     kept = path.read_text(encoding="utf-8").splitlines()
     now = [json.dumps([*given, said(*given)], ensure_ascii=False) for *given, _ in map(json.loads, kept)]
+    now = [re.sub(r"(?<=not valid YAML: ).*?(?=\\n|\"[],])", "…", line) for line in now]  # the parser's words
     if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
         path.write_text("".join(f"{line}\n" for line in now), encoding="utf-8")
     changed = [line for line, was in zip(now, kept, strict=True) if line != was]

@@ -9,9 +9,11 @@ import json
 import os
 import shutil
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import golden_messages
 import pytest
 from bundles import campaign_folder, declared, rewritten, with_manifest
 from evidence_texts import folder_of
@@ -93,7 +95,7 @@ def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path, monkeypatch: pyt
 def refused(path: Path) -> str:
     with pytest.raises(BundleError) as error:
         verify(path)
-    return str(error.value)
+    return str(error.value).replace(f"{path.parent}/", "")
 
 
 def test_a_missing_end_and_a_missing_member_are_noticed(good: Path) -> None:
@@ -158,73 +160,45 @@ def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, re
     assert reason in refused(bad)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda data: data["members"].pop(), "is not in the manifest"),
-        (lambda data: data["members"][0].update(path="../../x"), "leads out of the bundle's folder"),
-        (lambda data: data["members"][0].update(path="/x"), "leads out of the bundle's folder"),
-        (lambda data: data["members"][0].update(path="runs//x"), "leads out"),
-        (lambda data: data["members"][0].update(path="merge.json"), "a bundle has no such part"),
-        (lambda data: data["members"][0].update(size=-1), "larger than 2 GiB"),
-        (lambda data: data["members"][0].update(size=10**12), "larger than 2 GiB"),
-        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is not a string"),
-        (lambda data: data["members"].append(data["members"][0]), "names a file twice"),
-        (lambda data: data["members"][0].update(path="plan.json/x"), "is a file and a folder"),
-        (lambda data: data.update(campaign="../c"), "'../c' is not a valid name of a campaign or system"),
-        (
-            lambda data: data["systems"].update({"a/b": data["systems"]["here"]}),
-            "'a/b' is not a valid name of a campaign or system",
-        ),
-        (lambda data: data.update(version=3), "does not describe a bundle of version 1 or 2"),
-        (lambda data: data.pop("systems"), "is damaged: KeyError"),
-    ],
-)
-def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str) -> None:
-    bad = rewritten(good, tmp_path / "b.tar.gz", lambda members: with_manifest(members, change))
-    assert reason in refused(bad)
+def with_value(place: list[Any], value: Any) -> Callable[[Any], object]:
+    """What sets the value at a place of data, or removes it where the value is null."""
+    *around, last = place
+
+    def change(data: Any) -> None:
+        for key in around:
+            data = data[key]
+        if value is None:
+            del data[last]
+        else:
+            data[last] = value
+
+    return change
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (
-            lambda plan: plan["cases"][0]["runs"][0].update(identity="../../x"),
-            "names or numbers that are not",
-        ),
-        (lambda plan: plan["cases"][0]["runs"][0].update(identity=""), "names or numbers that are not valid"),
-        (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that are not valid"),
-        (lambda plan: plan["cases"][0].update(host_group="a \x1b[2J"), "names or numbers that are not valid"),
-        (
-            lambda plan: plan["cases"][0].update(
-                kept_as={name: f"../{name}" for name in ("system", "host_group", "placement", "benchmark")}
-            ),
-            "names or numbers that are not valid",
-        ),
-        (
-            lambda plan: plan["cases"][0]["runs"][0].update(repeat=10**12),
-            "names or numbers that are not valid",
-        ),
-        (lambda plan: plan.update(campaign="d"), "of another campaign"),
-        (lambda plan: plan["cases"][0].update(suite={}), "got `object` - at `$.cases[0].suite`"),
-        (lambda plan: plan.pop("cases"), "plan.json: damaged: ValueError 'cases' is missing"),
-        (
-            lambda plan: plan["cases"][0].pop("suite"),
-            "damaged: ValueError Object missing required field `suite`",
-        ),
-    ],
-)
-def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path, change: Any, reason: str) -> None:
-    def both(members: Any) -> None:
-        number = next(n for n, (info, _) in enumerate(members) if info.name == "plan.json")
-        plan = json.loads(members[number][1])
-        change(plan)
-        text = json.dumps(plan).encode()
-        members[number] = (members[number][0], text)
-        facts = {"size": len(text), "sha256": hashlib.sha256(text).hexdigest()}
-        with_manifest(members, lambda data: data["members"][number - 1].update(facts))
+def test_manifests_that_lie(good: Path, tmp_path: Path) -> None:
+    def said(*change: Any) -> str:
+        altered = with_value(*change)
+        return refused(
+            rewritten(good, tmp_path / "b.tar.gz", lambda members: with_manifest(members, altered))
+        )
 
-    assert reason in refused(rewritten(good, tmp_path / "b.tar.gz", both))
+    golden_messages.check("mistakes/manifests", said)
+
+
+def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path) -> None:
+    def said(*change: Any) -> str:
+        def both(members: Any) -> None:
+            number = next(n for n, (info, _) in enumerate(members) if info.name == "plan.json")
+            plan = json.loads(members[number][1])
+            with_value(*change)(plan)
+            text = json.dumps(plan).encode()
+            members[number] = (members[number][0], text)
+            facts = {"size": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+            with_manifest(members, lambda data: data["members"][number - 1].update(facts))
+
+        return refused(rewritten(good, tmp_path / "b.tar.gz", both))
+
+    golden_messages.check("mistakes/plans", said)
 
 
 def test_a_bomb_is_refused_before_it_unfolds(good: Path, tmp_path: Path) -> None:

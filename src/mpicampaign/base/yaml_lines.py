@@ -260,6 +260,7 @@ def _check_events(text: str, name: str) -> list[Problem]:
     return tags
 
 
+_BACKSLASH = "within double quotes a backslash begins an escape; within single quotes it is a character"
 # Of the parser's context and reason, and what they mean; {} is the line where the context begins.
 _SYNTAX = (
     ("undefined alias", "no anchor of this name is above it; a text that begins with * needs quotes"),
@@ -267,6 +268,8 @@ _SYNTAX = (
     ("mapping values are not allowed", "a text with a colon in it needs quotes; or the indentation is wrong"),
     ("block sequence entries are not allowed", "a list begins in a line of its own, or is written [a, b]"),
     ("single document", "remove the line '---' between the documents"),
+    ("escape ", _BACKSLASH),
+    ("hexdecimal", _BACKSLASH),  # as libyaml writes it
     ("quoted scalar", "the quote that begins here is not closed"),
     ("flow sequence", "the [ in line {} is not closed, or a comma is missing"),
     ("flow mapping", "the {{ in line {} is not closed, a comma is missing, or a text with [ ] needs quotes"),
