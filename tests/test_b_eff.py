@@ -9,7 +9,7 @@ import math
 from collections import Counter
 
 import pytest
-from test_kernels import Build, Launch, demand_refusal
+from test_kernels import Build, Launch
 
 from mpicampaign.suites import parse
 
@@ -173,19 +173,6 @@ def test_measurements_are_not_shorter_than_planned_and_the_output_is_small(build
 
 
 # --- refusals
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
-        (("--lmax", "256MiB"), "at most 134217728 B"),
-        (("--lmax", "100000"), "--lmax: '100000' is not a power of two"),
-        (("--max-size", "8"), "unknown option '--max-size'"),
-    ],
-)
-def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str, ...], message: str) -> None:
-    demand_refusal(build.refuse(2, "b_eff", *options), 2, "b_eff", message)
 
 
 def test_too_little_memory_is_refused(build: Build) -> None:

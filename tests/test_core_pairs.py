@@ -15,7 +15,7 @@ from pathlib import Path
 
 import build_records as make
 import pytest
-from test_kernels import Build, demand_refusal
+from test_kernels import Build
 from test_parsers import text_of as read_output
 
 from mpicampaign.base.records import Series
@@ -271,11 +271,6 @@ def test_the_tuned_tree_delivers_the_right_data(build: Build, kernel: str) -> No
     assert {row["tree"] for row in launch.rows("sizes")} == {"tuned", "natural", "-"}
     assert launch.header("tuned_groups")
     assert launch.header("tuned_measured").endswith("the least counts")
-
-
-def test_the_tuned_tree_is_refused_below_four_ranks(build: Build) -> None:
-    message = "--tree tuned needs at least 4 ranks, was started with 3"
-    demand_refusal(build.refuse(3, "tree_gather", "--tree", "natural,tuned"), 3, "tree_gather", message)
 
 
 def test_damaged_messages_refuse_the_tuned_tree(build: Build) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from test_kernels import KERNELS, Build, Launch, demand_refusal
+from test_kernels import KERNELS, Build, Launch
 
 from mpicampaign.suites import parse
 
@@ -59,22 +59,6 @@ def test_chosen_numbers_of_pairs_keep_their_order(build: Build) -> None:
 
 
 # --- refusals and wrong data
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--pairs", "2"), "'2' is not a number of pairs (1 to 1, half of the ranks, or all)"),
-        (("--pairs", "0"), "'0' is not a number of pairs"),
-        (("--pairs", "1,1"), "'1' is named twice"),
-        (("--pairs", "1,"), "'' is not a number of pairs"),
-        (("--pairs", "99999999999999999999"), "is not a number of pairs"),
-        (("--messages", "0"), "--messages: '0' is not a whole number from 1 to 10000"),
-        (("--max-size", "2GiB"), "exceeds the 2147483647 B that MPI can count"),
-    ],
-)
-def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str, ...], message: str) -> None:
-    demand_refusal(build.refuse(2, "point_to_point", *options), 2, "point_to_point", message)
 
 
 @pytest.mark.parametrize("damage", ["byte", "tail", "unsort", "stale"])
@@ -151,10 +135,3 @@ def test_any_size_is_measured(build: Build, kernel: str, options: tuple[str, ...
         assert series.columns["size"] == sizes
         rates = zip(sizes, series.columns["bandwidth"], strict=True)
         assert all((rate > 0) == (size > 0) for size, rate in rates if rate is not None)
-
-
-@pytest.mark.parametrize("options", [("--size", "7"), ("--min-size", "8", "--max-size", "9")])
-def test_trees_merge_whole_keys(build: Build, options: tuple[str, ...]) -> None:
-    launch = build.refuse(2, "tree_merge", *options)
-    assert f"{options[-1]} B are not a whole number of keys of 4 B" in launch.errors
-    assert launch.statuses == [2, 2]
