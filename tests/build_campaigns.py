@@ -109,7 +109,7 @@ def prepared_in(results: Path, made: Campaign) -> Prepared:
 
 def with_draft(run: Run, **changes: Any) -> Run:
     """The run with other facts of its case."""
-    return replace(run, draft=replace(run.draft, **changes))
+    return replace(run, draft=run.draft._replace(**changes))
 
 
 ROOT = Path("/results/c")

@@ -20,15 +20,7 @@ from mpicampaign.base.expectation import Against, Limit
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import FILE, PlanFile, plan_json
 from mpicampaign.base.presentation import Presentation
-from mpicampaign.base.records import (
-    IMPORTED_FROM,
-    MERGED_FROM,
-    Case,
-    Header,
-    Record,
-    Series,
-    write_records,
-)
+from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case, Header, Record, Series, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.observed_software import LIBRARY, LIBRARY_SUM, PROGRAM
 from mpicampaign.compare.compare import compare

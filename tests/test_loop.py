@@ -9,7 +9,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, count
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import build_records as make
 import pytest
@@ -18,10 +19,12 @@ from conftest import ProjectCopy, completed
 
 from mpicampaign.base.background import in_background, on_cores
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.records import Case
+from mpicampaign.base.records import Case, Record
+from mpicampaign.base.run_files import result_in
+from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
-from mpicampaign.run import loop
+from mpicampaign.run import loop, read_once
 from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
 from mpicampaign.run.loop import Loop
 from mpicampaign.run.progress import Progress
@@ -215,3 +218,15 @@ sys.exit("full disk")
 def test_the_copy_ends_with_its_process_without_a_word() -> None:
     done = completed([sys.executable, "-c", ENDING], timeout=30)
     assert (done.returncode, done.stderr) == (1, "full disk\n")
+
+
+def test_each_result_is_parsed_once(project: ProjectCopy, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = Counter[Path]()
+
+    def counted(case: Case, suite: str, folder: RunFolder, **others: Any) -> Record:
+        parsed[folder.path] += bool(result_in(folder.path))
+        return read_run(case, suite, folder, **others)
+
+    monkeypatch.setattr(read_once, "read_run", counted)
+    made_by(campaign(project, repeats="until known", node_hours_cap=1), write_result, monkeypatch)
+    assert len(parsed) > 3 and {*parsed.values()} == {1}

@@ -250,10 +250,7 @@ def test_a_plan_says_what_is_due_alone_and_the_command_that_makes_new_runs_of_al
     ("names", "said"),
     [
         (("one", "twoo"), "--again: unknown name twoo (found one,twoo)\n    did you mean 'two'?"),
-        (
-            ("one",),
-            "needs two that are compared and have runs here (found one)\n    such as --again one,two",
-        ),
+        (("one",), "needs two that are compared and have runs here (found one)\n    such as --again one,two"),
         (("one", "local"), "some are placements, others host groups"),
         (("local",), "needs two that are compared and have runs here"),
     ],

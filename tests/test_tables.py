@@ -14,13 +14,7 @@ from conftest import completed
 from pyarrow import parquet
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import (
-    UNVERIFIED,
-    Case,
-    Header,
-    Record,
-    write_records,
-)
+from mpicampaign.base.records import UNVERIFIED, Case, Header, Record, write_records
 from mpicampaign.base.text import clip, display_width, pad, repeats_text, visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare

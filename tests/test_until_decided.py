@@ -19,15 +19,7 @@ from conftest import ProjectCopy, executable
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.planned_looks import Decided, Stage
-from mpicampaign.base.records import (
-    DECIDED_WITH,
-    DISTURBED,
-    LOOKS_SINCE,
-    QUIET,
-    TO_DECIDE,
-    Case,
-    Record,
-)
+from mpicampaign.base.records import DECIDED_WITH, DISTURBED, LOOKS_SINCE, QUIET, TO_DECIDE, Case, Record
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.plan import Plan

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ VERSION = 2
 _OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance", "scaling", "decided_with")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunEntry:
     """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
 
@@ -105,10 +106,12 @@ class PlanFile:
 
 def plan_json(plan: PlanFile) -> str:
     """The text of the file. What the execution half adds to plans, cases and runs is left out."""
+    import msgspec  # commands without a plan start without it
+
     header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
     header |= {name: getattr(plan, name) for name in ("campaign_file", "seed", "busy_machine")}
     data = {**header, "cases": [_case_data(entry) for entry in plan.cases]}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return msgspec.json.format(msgspec.json.encode(data), indent=1).decode() + "\n"
 
 
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
@@ -171,7 +174,7 @@ def plan_from(data: Any) -> PlanFile:
     ValueError
         naming what is missing or of a wrong type.
     """
-    import msgspec  # commands without a plan start without it
+    import msgspec
 
     early: dict[str, Any] = {"line_rate": None, "core_peak": None}  # early plans have neither
     try:
@@ -190,7 +193,9 @@ def case_of(data: Mapping[str, Any]) -> Case:
 
 def campaign_file_in(path: Path) -> str | None:
     """The campaign file that a plan of any version names; ``None`` where it names none."""
-    try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["campaign_file"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    import msgspec
+
+    with suppress(OSError, ValueError, KeyError, msgspec.MsgspecError):
+        parts = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+        return msgspec.json.decode(parts["campaign_file"], type=str)
+    return None

@@ -57,11 +57,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _sights(prepared: Prepared) -> list[str]:
-    """What the repeats will see, where the last report knows the spread."""
-    if not (file := prepared.folder / RECORDS).is_file():
+    """What the repeats will see, where the last report knows the spread; `each` has rounds instead."""
+    repeated = [entry for entry in prepared.plan.cases if not entry.each]
+    if not (repeated and (file := prepared.folder / RECORDS).is_file()):
         return []
     planned: dict[str, int] = {}
-    for entry in prepared.plan.cases:
+    for entry in repeated:
         planned[entry.case.benchmark] = max(planned.get(entry.case.benchmark, 0), entry.repeats)
     from mpicampaign.compare.compare import compare
     from mpicampaign.report.sights import sight_lines

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.grouping import grouped
@@ -30,9 +30,8 @@ from mpicampaign.suites.suite import Request
 TOKEN_LENGTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A case before its results are looked at.
+class Draft(NamedTuple):
+    """A case before its results are looked at; a tuple, as of many thousand members copies are quick.
 
     ``kept``: the names under which its runs are kept. ``here``: this machine makes its runs. ``program`` and
     ``libraries`` (build-ids) are what this machine has; ``not_available``: why it cannot run the case.
@@ -71,15 +70,16 @@ class Draft:
     def named(self, host_group: str) -> Draft:
         """The case under another name of its host group."""
         _, library, name = self.case.host_group.partition(WITH)
-        return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
+        return self._replace(case=replace(self.case, host_group=f"{host_group}{library}{name}"))
 
     def on(self, member: GroupMember) -> Draft:
         """The case on a member of its host group: ``milan n001 with openmpi5``."""
-        job, (group, library, name) = self.job, self.case.host_group.partition(WITH)
-        return replace(
-            self,
-            case=replace(self.case, host_group=f"{group} {member.name}{library}{name}"),
-            kept=replace(self.kept, host_group=member.name),
+        job, case, kept_case, own_name = self.job, self.case, self.kept, member.name
+        group, library, name = case.host_group.partition(WITH)
+        of_member = f"{group} {own_name}{library}{name}"
+        return self._replace(
+            case=Case(case.system, of_member, case.placement, case.benchmark),
+            kept=Case(kept_case.system, own_name, kept_case.placement, kept_case.benchmark),
             job=Job(job.system, job.group, job.placement, job.ranks_per_node, member.hosts),
             identities=self.identities.on(member),
             whole=self.case,
@@ -190,11 +190,8 @@ def _draft(
     request = request_of(
         benchmark, job.placement, job.group, job.system, job.ranks_per_node, entry.time_limit
     )
-    inputs, kept_case, here = (
-        inputs_of(benchmark, request),
-        kept_names(campaign, case),
-        case.system in systems,
-    )
+    inputs, kept_case = inputs_of(benchmark, request), kept_names(campaign, case)
+    here = case.system in systems
     declared, reading = declare(kept_case, job, benchmark, inputs), reading_of(benchmark)
     mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
     looked = here and not mpi.not_available

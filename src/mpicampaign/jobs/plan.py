@@ -7,7 +7,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import itemgetter
+from operator import attrgetter
 from typing import NamedTuple
 
 from mpicampaign.base import plan_file
@@ -58,8 +58,9 @@ class Plan(plan_file.PlanFile):
 
         ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
         """
-        limits = {run.case: run.limit_seconds for run in self.runs}
-        added = (limits[planned.case] for planned in self.cases for _ in range(planned.addable))
+        open_cases = {planned.case: planned.addable for planned in self.cases if planned.addable}
+        limits = {run.case: run.limit_seconds for run in self.runs} if open_cases else {}
+        added = (limits[case] for case, addable in open_cases.items() for _ in range(addable))
         number, seconds = len(self.runs), self.node_seconds
         for more in sorted(added):
             if cap is not None and _hours(seconds + more) > cap:
@@ -142,13 +143,13 @@ def plan_of(
         run.case: run.repeat for run in further_runs if results.begun(run.kept, run.repeat, run.identity)
     }
     ordered = _within_cap(shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
-    repeats = grouped(ordered, lambda run: run.case)
+    repeats = grouped(ordered, lambda run: id(run.draft))
     until_known = any(entry.repeats <= UNTIL_KNOWN or entry.race or entry.each for entry in campaign.matrix)
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
         seed=campaign.seed,
-        cases=tuple(planned_case(unit, case, repeats.get(case.candidate.case, ())) for unit, case in asked),
+        cases=tuple(planned_case(unit, case, repeats.get(id(case.candidate), ())) for unit, case in asked),
         busy_machine=campaign.busy_machine,
         runs=ordered,
         capped=len(runs) - len(ordered) if until_known else 0,
@@ -179,9 +180,13 @@ def shuffled(runs: Iterable[Run], seed: int) -> tuple[Run, ...]:
     Of each four rows two orders are drawn, and two are their mirrors: of any two cases each is before the
     other in two of them. A run's place depends on no other run, so that this holds for any part of the runs.
     """
-    placed = ((_place(run, seed), run) for run in runs)
-    ordered = enumerate(sorted(placed, key=itemgetter(0)), start=1)
-    return tuple(replace(run, order=order, place=place) for order, (place, run) in ordered)
+    runs = list(runs)
+    for run in runs:
+        run.place = _place(run, seed)
+    runs.sort(key=attrgetter("place"))
+    for order, run in enumerate(runs, start=1):
+        run.order = order
+    return tuple(runs)
 
 
 def _place(run: Run, seed: int) -> tuple[int, ...]:
@@ -249,8 +254,8 @@ def check_cap(plan: Plan, campaign: Campaign) -> None:
     UserError
         with both numbers, and the line of the cap.
     """
-    hours, cap = _hours(plan.planned_node_seconds), campaign.node_hours_cap
-    if cap is not None and hours > cap:
+    cap = campaign.node_hours_cap
+    if cap is not None and (hours := _hours(plan.planned_node_seconds)) > cap:
         plan_of = f"plan for {', '.join(plan.systems)}"
         message = f"the {plan_of} may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"

@@ -127,6 +127,8 @@ class Prepared:
     @cached_property
     def selected(self) -> tuple[Run, ...]:
         """The runs that this call is about."""
+        if not self.selection:
+            return self.runs
         return tuple(run for run in self.runs if self.selection.takes(run.case, run.repeat))
 
     @property

@@ -210,7 +210,7 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path, long
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
     group, placement = replace(run.job.group, requeue=False), replace(run.job.placement, nodes=len(hosts))
     job = replace(run.job, group=group, placement=placement, hosts=tuple(hosts))
-    whole = replace(run, draft=replace(run.draft, job=job))
+    whole = replace(run, draft=run.draft._replace(job=job))
     request = _request(whole, rounds.stem, min(limit, longest), most=widest(runs))
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return _rendered(

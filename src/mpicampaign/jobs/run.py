@@ -18,7 +18,7 @@ WAITS = "a job waits until all its nodes are free"
 SCRIPT, CLAIM = "job.sh", "claim"  # in a run's folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Run(plan_file.RunEntry):
     """One repeat of a case: one job script, one job, one raw output. ``order`` counts the runs of the plan.
 

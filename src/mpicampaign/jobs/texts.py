@@ -32,11 +32,4 @@ class TextOfRepeats:
 
 
 def _without_repeat(run: Run) -> Run:
-    return replace(
-        run,
-        repeat=_REPEAT,
-        identity=_IDENTITY,
-        order=0,
-        further=False,
-        part=(),
-    )
+    return replace(run, repeat=_REPEAT, identity=_IDENTITY, order=0, further=False, part=())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import chain, count
 from os import scandir, stat
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base.background import on_cores
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.identity import canonical, run_path
+from mpicampaign.base.identity import run_path
 from mpicampaign.base.planned_looks import Decided, Stage
 from mpicampaign.base.records import (
     BLOCK,
@@ -34,7 +33,7 @@ from mpicampaign.base.records import (
 from mpicampaign.base.run_files import attempts_of, part_of, result_in, text_of
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.campaign.model import Benchmark, Each
-from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.collect.runs import RunFolder, ended_by_itself
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.machine_state import GAP, probes
@@ -42,6 +41,7 @@ from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.jobs.prepare import Prepared, ThisMachine, prepare
 from mpicampaign.run.again import read_again
 from mpicampaign.run.new_runs import NewRunsRequest, read_requests
+from mpicampaign.run.read_once import read_once
 from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
 from mpicampaign.schemes.unit import CaseInStates, CaseOnMembers, NodeAgain, RepeatedCase, RequestedRun
 
@@ -107,19 +107,9 @@ class MachineWithResults(ThisMachine):
             return made
         return made._replace(state=LEFT, why=mark.read_text(encoding="utf-8", errors="replace").strip())
 
-    def _record(
-        self, kept_case: Case, repeat: int, identity: str, benchmark: Benchmark
-    ) -> tuple[Record, bool]:
-        """A run, and whether it has a result: then it is read once, as a call plans after disturbed runs."""
-        folder = RunFolder(self.run_folder(kept_case, repeat, identity), repeat)
-        try:
-            written = stat(result_in(folder.path)).st_mtime_ns  # noqa: PTH116
-        except OSError:
-            written = 0
-        read = _read_record if written else _read_record.__wrapped__
-        return read(kept_case, benchmark.suite, folder, canonical(reading_of(benchmark)), written), bool(
-            written
-        )
+    def _record(self, case: Case, repeat: int, identity: str, benchmark: Benchmark) -> tuple[Record, bool]:
+        folder = RunFolder(self.run_folder(case, repeat, identity), repeat)
+        return read_once(case, benchmark.suite, folder, reading_of(benchmark))
 
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         """An output that its patterns do not fit asks for other patterns, not for more repeats."""
@@ -271,11 +261,6 @@ def _mixes(results: Iterable[_Result | None]) -> bool:
     """Whether the least or the largest round trips of runs are as far apart as two states are."""
     ends = [result.round_trips for result in results if result and result.round_trips]
     return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
-
-
-@cache
-def _read_record(case: Case, suite: str, folder: RunFolder, reading: str, _written: int) -> Record:
-    return read_run(case, suite, folder, reading=json.loads(reading))
 
 
 def _in_block(record: Record, folder: Path, time_limit: int, has_result: bool) -> Made:

@@ -22,24 +22,17 @@ from mpicampaign.base.records import DISTURBED, FAILED, MISSING, OK, RANKED, Cas
 from mpicampaign.base.run_files import result_in
 from mpicampaign.base.waves import ROUNDS
 from mpicampaign.collect.campaign import Reported
-from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
+from mpicampaign.collect.runs import RunFolder, evidence_in
 from mpicampaign.evidence.condition import busy_process
 from mpicampaign.jobs.prepare import Prepared, lock_campaign, write_scripts, write_scripts_of
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.batches import ABSENT, GIVEN_UP
 from mpicampaign.run.build import build_missing
-from mpicampaign.run.busy import (
-    LAST,
-    LATER,
-    Busyness,
-    fitting,
-    is_left_out,
-    left_out_text,
-    still_running,
-)
+from mpicampaign.run.busy import LAST, LATER, Busyness, fitting, is_left_out, left_out_text, still_running
 from mpicampaign.run.conditions import met_limit
 from mpicampaign.run.makers import ClusterRuns, LocalRuns
 from mpicampaign.run.progress import Progress
+from mpicampaign.run.read_once import parsed, read_once
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.run.set_aside import set_aside
 from mpicampaign.run.waves import LateNodes
@@ -125,6 +118,8 @@ class Loop:
             for maker in self._makers.values():
                 maker.stop()
             self._progress.close()
+        del self._reported
+        parsed.clear()
         if self._once:
             self._prepared = self._prepared.planned_again()
         self._say_what_is_left_out()
@@ -260,9 +255,10 @@ class Loop:
     def _take_up(self, run: Run, status: int | None, problem: str) -> None:
         """Say how a run ended, from its files."""
         folder, job = RunFolder(run.folder, run.repeat), run.job
-        record = read_run(run.kept, run.benchmark.suite, folder, job.line_rate, run.draft.reading)
+        record, _ = read_once(run.kept, run.benchmark.suite, folder, run.draft.reading)
         if record.status == OK:
-            record = self._reported.judged(replace(record, attributes=dict(job.group.attributes)))
+            record = replace(record, line_rate=job.line_rate, attributes=dict(job.group.attributes))
+            record = self._reported.judged(record)
         if record.status == FAILED and run.has_result and not record.unread:
             set_aside(run)  # its exit status was 0, but its output says nothing
         if problem == GIVEN_UP:

@@ -23,8 +23,9 @@ from mpicampaign.campaign.each import SCREEN
 from mpicampaign.campaign.model import Each
 from mpicampaign.collect.caches import keep_of_program, kept_of_program
 from mpicampaign.collect.member_metadata import member_metadata
-from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.collect.runs import RunFolder, ended_by_itself
 from mpicampaign.jobs.declaration import reading_of
+from mpicampaign.run.read_once import parsed, read_once
 from mpicampaign.schedulers.node_states import node_states
 from mpicampaign.schemes.unit import CaseOnMembers, RepeatedCase
 
@@ -62,7 +63,7 @@ class _Run(NamedTuple):
 
     def record(self, each: Each) -> Record:
         benchmark, folder = self.candidate.benchmark, RunFolder(Path(self.folder), self.repeat)
-        record = read_run(self.candidate.kept, benchmark.suite, folder, reading=reading_of(benchmark))
+        record, _ = read_once(self.candidate.kept, benchmark.suite, folder, reading_of(benchmark), keep=False)
         known = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
         killed = record.status == FAILED and not self.has_ended
         status = MISSING if killed else record.status
@@ -90,6 +91,8 @@ def due_rounds(
     down = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
     late, further = read_waves(campaign_folder).get(waves_key(case), Waves())
     due: Rounds = {}
+    if not (late or further or (campaign_folder / "runs").exists()):
+        return {number: tuple(members) for number, members in screen.items()}
     for wave in range(len(further) + 1):
         nodes = further[wave - 1] if wave else ()
         numbers = range(wave * ROUNDS + 1, wave * ROUNDS + SCREEN + 1)
@@ -141,7 +144,7 @@ def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[s
     """All rounds that the results of these runs ask for."""
     from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
-    records = on_cores(partial(_records, each), runs, len(runs) >= _MANY)
+    records = on_cores(partial(_records, each), runs, len(runs) - len(parsed) >= _MANY)
     return rounds_due(chain.from_iterable(records), first, absent=absent, closed=closed)
 
 

@@ -20,15 +20,7 @@ import numpy as np
 from mpicampaign.base.expectation import LOOKS
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.planned_looks import Stage
-from mpicampaign.base.records import (
-    BLOCK,
-    COMPARED,
-    Case,
-    RaceRules,
-    Record,
-    defined_name,
-    race_rules,
-)
+from mpicampaign.base.records import BLOCK, COMPARED, Case, RaceRules, Record, defined_name, race_rules
 from mpicampaign.base.text import visible
 from mpicampaign.compare.candidates import (
     candidate_names,

@@ -13,15 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import (
-    MISSING,
-    NOT_AVAILABLE,
-    OK,
-    ROUND_TRIP,
-    STATE,
-    Record,
-    observed,
-)
+from mpicampaign.base.records import MISSING, NOT_AVAILABLE, OK, ROUND_TRIP, STATE, Record, observed
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row

@@ -1,0 +1,31 @@
+"""Results that several ask for in a call: each is parsed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import stat
+from typing import Any
+
+from mpicampaign.base.identity import canonical
+from mpicampaign.base.records import Case, Record, sharing
+from mpicampaign.base.run_files import result_in
+from mpicampaign.collect.runs import RunFolder, read_run
+
+parsed: dict[tuple[object, ...], Record] = {}  # freed at the end of a call, as a report reads all itself
+_shared: dict[object, Any] = {}
+
+
+def read_once(
+    case: Case, suite: str, folder: RunFolder, reading: Mapping[str, Any], *, keep: bool = True
+) -> tuple[Record, bool]:
+    """A run, and whether it has a result; ``keep``: for those who ask again."""
+    try:
+        written = stat(result_in(folder.path)).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return read_run(case, suite, folder, reading=reading), False
+    key = case, suite, str(folder.path), canonical(reading), written
+    if (record := parsed.get(key)) is None:
+        record = read_run(case, suite, folder, reading=reading)
+        if keep:
+            parsed[key] = record = sharing(record, _shared)
+    return record, True
