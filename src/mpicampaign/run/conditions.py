@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from glob import glob
 from itertools import chain, count
-from os import scandir, stat
+from os import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +76,7 @@ class MachineWithResults(ThisMachine):
     @cached_property
     def _results(self) -> dict[tuple[str, int], _Result]:
         """The results that were read, by folder and time of writing; many are all read here."""
-        folders = [folder for case in self.folder.glob("runs/*/*/*") for folder in _runs_in(case)]
+        folders = [f"{self.folder}/{run}" for run in glob("runs/*/*/*/r*", root_dir=self.folder)]  # noqa: PTH207
         if len(folders) < _MANY:
             return {}
         return dict(chain.from_iterable(on_cores(_results_in, folders, many=True)))
@@ -284,11 +285,6 @@ def met_limit(record: Record, time_limit: int) -> bool:
     """Whether a run was stopped at its time limit, or at a longer one."""
     stopped = _STOPPED.match(record.reason)
     return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
-
-
-def _runs_in(case: Path) -> list[str]:
-    """The folders of a case's runs."""
-    return [entry.path for entry in scandir(case) if entry.name.startswith("r")]
 
 
 def _written(folder: str) -> int | None:
