@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+import golden_messages
 import pytest
 from conftest import completed
 
@@ -29,34 +30,11 @@ def test_sizes_that_show_no_end_are_refused(arguments: str) -> None:
     assert refusal.value == f"-m {arguments.rpartition('m')[2].strip() or ':'}" or "size=" in arguments
 
 
-@pytest.mark.parametrize(
-    ("program", "ranks", "nodes", "arguments", "reason"),
-    [
-        ("osu_bw_fan_in", 4, 1, "", "osu_bw_fan_in needs at least 2 nodes; the placement has 1"),
-        ("osu_bw_fan_in", 4, 2, "", ""),
-        ("osu_latency", 4, 1, "", "osu_latency needs exactly 2 ranks; the placement has 4"),
-        ("osu_put_bw", 4, 2, "", "osu_put_bw needs exactly 2 ranks; the placement has 4"),
-        ("osu_latency_mt", 2, 1, "", ""),
-        ("osu_multi_lat", 3, 1, "", "osu_multi_lat needs an even number of ranks; the placement has 3"),
-        ("osu_multi_lat", 4, 1, "", ""),
-        ("osu_mbw_mr", 3, 1, "", ""),
-        ("osu_allreduce", 1, 1, "", "osu_allreduce needs at least 2 ranks; the placement has 1"),
-        ("osu_neighbor_alltoall", 2, 1, "", "osu_neighbor_alltoall needs at least 3 ranks; the placement"),
-        ("osu_neighbor_alltoall", 2, 1, "-N graph:file", ""),
-        ("osu_init", 1, 1, "", ""),
-        ("osu_hello", 2, 1, "", "osu_hello measures nothing; osu_init measures the start"),
-        ("osu_xccl_bw", 2, 1, "", "device buffers: the placement has no gpus_per_node"),
-        ("osu_bw", 2, 1, "D D", "device buffers:"),
-        ("osu_bw", 2, 1, "H D", "device buffers:"),
-        ("osu_bw", 2, 1, "H H", ""),
-        ("osu_allreduce", 2, 1, "-d cuda", "device buffers:"),
-    ],
-)
-def test_what_a_placement_cannot_run_has_its_reason(
-    program: str, ranks: int, nodes: int, arguments: str, reason: str
-) -> None:
-    found = SUITE.lacks(request(program, arguments, ranks, nodes))
-    assert found.startswith(reason) if reason else found == ""
+def test_what_a_placement_cannot_run_has_its_reason() -> None:
+    def said(program: str, ranks: int, nodes: int, arguments: str) -> str:
+        return SUITE.lacks(request(program, arguments, ranks, nodes))
+
+    golden_messages.check("mistakes/osu", said)
 
 
 def test_every_program_may_be_named_without_its_own_section() -> None:
