@@ -138,7 +138,15 @@ def test_a_module_that_does_not_load_and_no_compiler_are_noted(
 
 
 @pytest.mark.parametrize(
-    "output", ["", "PARTITION AVAIL TIMELIMIT\n", "\x1b[2J\n", "n|p|p|up|1|f|1|1|1|1|down\n"]
+    "output",
+    [
+        "",
+        "PARTITION AVAIL TIMELIMIT\n",
+        "\x1b[2J\n",
+        "n|p|p|up|1|f|1|1|1|1|down\n",
+        "n|p|p|up|1|f|1+|1|1|1|idle\n",
+        "n|p|p|up|1|a|b|1|1|1|1|idle\n",
+    ],
 )
 def test_answers_that_cannot_be_used_write_nothing(desk: Desk, output: str) -> None:
     desk.slurm(output)

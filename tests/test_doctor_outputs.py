@@ -32,23 +32,6 @@ n4|night|night|up|infinite|(null)|2|16|2|262144|allocated
 # ---- Slurm
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        "",
-        "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nall* up 1:00:00 4 idle n[1-4]\n",
-        "n1|all|all*|up|1:00:00|blue|1|2|1|1\n",
-        "n1|all|all*|up|1:00:00|blue|1+|2|1|1|idle\n",
-        "n1|all|all*|up|1:00:00|a|b|1|2|1|1|idle\n",
-        "\x1b[31mn1\x1b[0m\n",
-    ],
-)
-def test_unexpected_sinfo_output_is_refused_with_a_message(output: str) -> None:
-    with pytest.raises(UnreadableError, match="sinfo") as caught:
-        slurm.read_nodes(output)
-    assert "\x1b" not in str(caught.value)
-
-
 def test_demands_of_partitions() -> None:
     output = (
         "PartitionName=open AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL ReqResv=NO\n"

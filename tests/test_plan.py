@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import golden_messages
 import pytest
 from build_campaigns import BENCHMARK, UNBOUND, AnyMachine, campaign, plan, write_trivial
 from conftest import ProjectCopy, executable, succeeded, wait_until
@@ -246,22 +247,13 @@ def test_a_plan_says_what_is_due_alone_and_the_command_that_makes_new_runs_of_al
     assert not alone_lines(prepared_of(project, placements=three))
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (("one", "twoo"), "--again: unknown name twoo (found one,twoo)\n    did you mean 'two'?"),
-        (("one",), "needs two that are compared and have runs here (found one)\n    such as --again one,two"),
-        (("one", "local"), "some are placements, others host groups"),
-        (("local",), "needs two that are compared and have runs here"),
-    ],
-)
-def test_names_that_cannot_be_compared_are_refused(
-    project: ProjectCopy, names: tuple[str, ...], said: str
-) -> None:
+def test_names_that_cannot_be_compared_are_refused(project: ProjectCopy) -> None:
     prepared = prepared_of(project)
-    with pytest.raises(UserError) as refused:
-        request_of(prepared, names)
-    assert said in str(refused.value)
+
+    def said(*names: str) -> str:
+        return golden_messages.refusal(project.folder, lambda: request_of(prepared, names))
+
+    golden_messages.check("mistakes/again", said)
     assert not (prepared.folder / NEW_RUNS).exists()
 
 
