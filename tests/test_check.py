@@ -160,6 +160,17 @@ def test_nodes_to_be_measured_again_are_planned_and_no_refused_call_begins_them(
     assert not (desk.folder / "results").exists()
 
 
+def test_a_report_says_until_when_nodes_were_busy_that_pairs_wait_for(desk: Desk) -> None:
+    pairs = "benchmarks: point_to_point, each: pair}]"
+    text = EACH.replace("nodes: 1", "nodes: 2").partition("benchmarks")[0] + pairs
+    assert desk.call("render", text)[0] == 0
+    (desk.folder / "results/each/batches").mkdir(exist_ok=True)
+    states = desk.folder / "results/each/batches/s-all.slurm.nodes"
+    states.write_text("n5.site.org|allocated|busy until 12:00\nn6.site.org|idle|none\n")
+    said = " ".join(desk.call("report", text)[1].split())
+    assert "busy until 12:00, and pairs wait until all nodes of their job are free: not judged" in said
+
+
 def test_errors_in_limits_are_reported_with_all_others(desk: Desk) -> None:
     """Also with one that only the results show: they are of another campaign file."""
     limits = "expect:\n- {benchmark: osu_bw, metric: latncy, at_most: 2 us}\n"

@@ -35,8 +35,8 @@ class Members:
         absent = {node: str(states[node]) for node in nodes if node in states and not states[node].usable}
         absent |= {node: f"{BUSY} {late[node]}" for node in nodes if late.get(node)}
         awaited = {node: states[node].reason for node in nodes if node in states and node not in absent}
-        waits = f"and {entry.each}s wait until all nodes of their job are free"
-        absent |= {node: f"{why}, {waits}" for node, why in awaited.items() if why.startswith(BUSY)}
+        waits = ", and pairs wait until all nodes of their job are free" if len(nodes) > 1 else ""
+        absent |= {node: why + waits for node, why in awaited.items() if why.startswith(BUSY)}
         named = "; ".join(f"{node}: {state}" for node, state in absent.items())
         native = named if len(nodes) > 1 else "".join(absent.values())
         return known | ({NODE_STATE: native} if native else {})
