@@ -142,18 +142,22 @@ def test_a_machine_that_becomes_quiet_again_makes_what_was_left_out(
     assert "not run since" not in said
 
 
+@pytest.mark.parametrize(
+    ("answer", "entry"), [("condition_of", {}), ("in_block", {"blocks": "reference", "repeats": 50})]
+)
 def test_a_run_that_counts_asks_for_no_other_result(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch, answer: str, entry: dict[str, object]
 ) -> None:
-    asked, answer = list[int](), MachineWithResults.condition_of
+    asked, answers = count(), getattr(MachineWithResults, answer)
 
-    def condition_of(machine: MachineWithResults, case: Case, repeat: int, identity: str) -> str:
-        asked.append(repeat)
-        return answer(machine, case, repeat, identity)
+    def counted(*what: object) -> object:
+        next(asked)
+        return answers(*what)
 
-    monkeypatch.setattr(MachineWithResults, "condition_of", condition_of)
-    runs, _ = made_by(campaign(project, repeats=50), disturbed_from(20, 20), monkeypatch)
-    assert len(runs) == 101 and len(asked) < 10 * len(runs)
+    monkeypatch.setattr(MachineWithResults, answer, counted)
+    runs, _ = made_by(campaign(project, repeats=50, entry=entry), disturbed_from(20, 20), monkeypatch)
+    assert len(runs) == 101 + bool(entry) and next(asked) < 20 * len(runs)
+    assert not runs[-1].further  # what stands in for a run is made in its row
 
 
 def names(runs: list[Run]) -> list[str]:

@@ -38,6 +38,7 @@ from mpicampaign.run.set_aside import set_aside
 from mpicampaign.run.waves import LateNodes
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.schemes.block import LEFT_BEHIND
+from mpicampaign.schemes.due import is_repeated
 
 # Blocks that are made anew in a call: where every allocation is lost, it ends.
 MOST_LOST = 20
@@ -155,12 +156,12 @@ class Loop:
 
     def _nothing_follows(self, run: Run) -> bool:
         """Whether nothing does before others have ended: else each of 1,000 repeats asks for all of them."""
-        unit = self._prepared.unit_of(run)
-        if unit.design or unit.decided_with or run.each or self._prepared.so_far is None:
+        unit, results = self._prepared.unit_of(run), self._prepared.so_far
+        if unit.is_decided_whole or unit.decided_with or results is None:
             return unit.is_decided_whole
-        counts = self._prepared.so_far.condition_of(run.kept, run.repeat, run.identity) != DISTURBED
         asked = self._unit(run) in self._asked and run.identity in self._tried
-        return self._busyness.is_busy or (asked and counts)
+        counts = asked and not is_repeated(unit.part_of(run.case), run.repeat, results)
+        return counts or self._busyness.is_busy
 
     def _unit(self, run: Run) -> int:
         return id(self._prepared.unit_of(run))

@@ -39,15 +39,7 @@ class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
         self.count = repeats_of(stage.blocks, limit, self._condition, unit.ranked, self.requested)
 
     def __missing__(self, repeat: int) -> BlockRuns:
-        limit = self._unit.entry.time_limit
-        made = {
-            candidate.case: self._results.in_block(
-                candidate.kept, repeat, candidate.identities[repeat], candidate.benchmark, limit
-            )
-            for candidate in self.candidates
-            if candidate.is_made_here
-        }
-        self[repeat] = BlockRuns(repeat, made, self.candidates[0].keeps_nodes, self._unit.ranked)
+        self[repeat] = block_of(self._unit, self.candidates, repeat, self._results)
         return self[repeat]
 
     def has(self, candidate: C) -> bool:
@@ -78,6 +70,18 @@ class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
         condition = self[repeat].condition
         lacks = counted is not None and repeat not in counted and len(counted) < self.stage.blocks
         return AGAIN if lacks and self[repeat].is_complete else condition
+
+
+def block_of(unit: RepeatUnit[C], candidates: Sequence[C], repeat: int, results: Results) -> BlockRuns:
+    """What is there of one repeat of the candidates of a benchmark."""
+    made = {
+        candidate.case: results.in_block(
+            candidate.kept, repeat, candidate.identities[repeat], candidate.benchmark, unit.entry.time_limit
+        )
+        for candidate in candidates
+        if candidate.is_made_here
+    }
+    return BlockRuns(repeat, made, candidates[0].keeps_nodes, unit.ranked)
 
 
 def due(unit: RepeatUnit[C], design: Design, results: Results) -> Due[C]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mpicampaign.base.records import DISTURBED
 from mpicampaign.schemes import blocks, decided, each, repeats
+from mpicampaign.schemes.block import AGAIN, LEFT
 from mpicampaign.schemes.unit import C, Due, RepeatUnit, Results
 
 
@@ -15,3 +17,12 @@ def due(unit: RepeatUnit[C], results: Results) -> Due[C]:
     if unit.decided_with:
         return decided.due(unit, results)
     return repeats.due(unit, results)
+
+
+def is_repeated(unit: RepeatUnit[C], repeat: int, results: Results) -> bool:
+    """Whether a repeat of a case, or a block, does not count, so that another one is due."""
+    if unit.design:
+        block = blocks.block_of(unit, unit.candidates, repeat, results)
+        return block.condition in (LEFT, AGAIN, DISTURBED)
+    [candidate] = unit.candidates
+    return results.condition_of(candidate.kept, repeat, candidate.identities[repeat]) == DISTURBED
