@@ -105,8 +105,8 @@ def _values(comparison: Comparison, view: View) -> Iterator[_Line]:
         yield from (of_run | line for line in lines or [{}])
 
 
-def runs_grid(comparison: Comparison, runs: Sequence[Record]) -> Grid:
-    """A line for each run, with its values of the metrics that are ranked."""
+def runs_lines(comparison: Comparison, runs: Sequence[Record]) -> tuple[list[str], Iterator[list[Value]]]:
+    """The names of columns, and a line for each run, with its values of the metrics that are ranked."""
     of_case: dict[Case, dict[str, Mapping[int, float]]] = {}
     for table in comparison.tables:
         for row in table.rows:
@@ -118,12 +118,13 @@ def runs_grid(comparison: Comparison, runs: Sequence[Record]) -> Grid:
             }
             of_case.setdefault(row.case, {}).update({name: cell.by_repeat for name, cell in named.items()})
     names = list(dict.fromkeys(name for values in of_case.values() for name in values))
-    lines = []
-    for run in runs:
+
+    def line_of(run: Record) -> list[Value]:
         values = of_case.get(run.case, {})
         of_run = (values.get(name, {}).get(run.repeat) for name in names)
-        lines.append(tuple(map(_plain, (*_run(run, comparison.states).values(), *of_run))))
-    return Grid("runs", 0, (*_run(runs[0], comparison.states), *names), tuple(lines))
+        return [*map(_plain, (*_run(run, comparison.states).values(), *of_run))]
+
+    return [*_run(runs[0], comparison.states), *names], map(line_of, runs)
 
 
 def _of_row(run: Record, row: Row) -> Series | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.base.files import write_whole
+from mpicampaign.base.files import whole, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NOT_AVAILABLE, OK, Record
 from mpicampaign.base.text import counted
@@ -20,7 +20,7 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
-from mpicampaign.report.data import runs_grid
+from mpicampaign.report.data import runs_lines
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.summary import first_screen
 from mpicampaign.report.tables import (
@@ -56,7 +56,7 @@ from mpicampaign.show.interactive import (
 )
 from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, View, percent
-from mpicampaign.show.writers.csv import data_to_csv
+from mpicampaign.show.writers.csv import csv_lines
 from mpicampaign.show.writers.html import element, framed, html, program
 
 if TYPE_CHECKING:
@@ -123,8 +123,13 @@ def write_report(
         programs=programs if charts else programs[:1],
     )
     write_whole(path, text.encode("utf-8", errors="replace"))
+    runs_file = path.parent / runs.RUNS_FILE
     if runs.are_many(own):
-        write_whole(path.parent / runs.RUNS_FILE, data_to_csv(runs_grid(comparison, own)))
+        with (
+            whole(path.parent / runs.RUNS_FILE) as part,
+            part.open("w", encoding="utf-8", newline="") as file,
+        ):
+            file.writelines(csv_lines(*runs_lines(comparison, own)))
     else:  # of an earlier call
         (path.parent / runs.RUNS_FILE).unlink(missing_ok=True)
 

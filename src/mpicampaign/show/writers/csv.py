@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import csv
-import io
+from collections.abc import Iterable, Iterator
 
 from mpicampaign.show.document import Grid, Value, plain
 from mpicampaign.show.writer import DataWriter
 
 
+class _Line:
+    """A file of which a writer returns what it would write: the line."""
+
+    @staticmethod
+    def write(line: str) -> str:
+        return line
+
+
+def csv_lines(header: Iterable[str], lines: Iterable[Iterable[Value]]) -> Iterator[str]:
+    """Header and lines, one after the other; numbers in full, empty where there is none."""
+    writer = csv.writer(_Line(), lineterminator="\n")
+    yield writer.writerow(map(_guarded, header))
+    yield from (writer.writerow(map(_csv_cell, line)) for line in lines)
+
+
 def data_to_csv(data: Grid) -> str:
-    """Header and lines; numbers in full, empty where there is none."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_guarded(name) for name in map(plain, data.header))
-    writer.writerows([_csv_cell(value) for value in line] for line in data.values)
-    return text.getvalue()
+    return "".join(csv_lines(map(plain, data.header), data.values))
 
 
 def _csv_cell(value: Value) -> str:
