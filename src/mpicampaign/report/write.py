@@ -125,13 +125,10 @@ def write_report(
     write_whole(path, text.encode("utf-8", errors="replace"))
     runs_file = path.parent / runs.RUNS_FILE
     if runs.are_many(own):
-        with (
-            whole(path.parent / runs.RUNS_FILE) as part,
-            part.open("w", encoding="utf-8", newline="") as file,
-        ):
+        with whole(runs_file) as part, part.open("w", encoding="utf-8", newline="") as file:
             file.writelines(csv_lines(*runs_lines(comparison, own)))
     else:  # of an earlier call
-        (path.parent / runs.RUNS_FILE).unlink(missing_ok=True)
+        runs_file.unlink(missing_ok=True)
 
 
 _LONG_LIST = 3  # tables or charts, above which they are listed
