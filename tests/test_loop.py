@@ -187,8 +187,11 @@ def test_a_failure_is_raised_by_the_one_who_waits() -> None:
         result()
 
 
-def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here() -> None:
+def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     here = os.getpid()
+    monkeypatch.setattr("mpicampaign.base.background.sched_getaffinity", lambda _: range(3))
 
     def doubled(items: Sequence[int]) -> list[int]:
         if os.getpid() != here and 800 in items:
