@@ -107,7 +107,7 @@ def take(tmp_path: Path, files: dict[str, str], folder: str = "") -> tuple[Accou
     return account, collect_imports(campaign)
 
 
-def lotus(host: str, *options: str, ptile: int = 1, launch: str = IMB) -> list[str]:
+def lotus(*options: str, ptile: int = 1, launch: str = IMB) -> list[str]:
     return [*directives(2, ptile, "#BSUB -q par-multi", *options), f"mpirun.lotus -prot {launch}"]
 
 
@@ -118,7 +118,7 @@ def case(record: Record) -> tuple[str, str, str, str]:
 def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
     files = {}
     for number, bind in enumerate(("numactl --cpunodebind=0 -- ", "-cpu_bind=MAP_CPU:0,15 ")):
-        script = lotus("", '#BSUB -m "broadwell256G"', ptile=2, launch=bind + IMB)
+        script = lotus('#BSUB -m "broadwell256G"', ptile=2, launch=bind + IMB)
         files[f"{number}.out"] = lsf(prot("SHM", 1) + imb(second=number), ["2*host1"], script)
     _, records = take(tmp_path, files)
     assert [record.case.placement for record in records] == ["SHM-1", "SHM-2"]
