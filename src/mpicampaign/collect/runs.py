@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -116,21 +116,14 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
 
     ``before``: the cache of records.
     """
-    parts = [
-        replace(entry, runs=entry.runs[start : start + _AT_ONCE])
-        for entry in plan.cases
-        for start in range(0, len(entry.runs), _AT_ONCE)
-    ]
+    parts = [part for entry in plan.cases for part in _parts(entry)]
     runs = sum(len(part.runs) for part in parts)
     many = runs - (_FROM_CACHE * len(before.kept) if before else 0) >= _MANY
     records: list[Record] = []
     used: set[bytes] = set()
     known: dict[object, Any] = {}
-    planned, submissions = (
-        looks_planned(campaign_folder, plan),
-        read_submissions(campaign_folder / SUBMISSIONS),
-    )
-    beside = planned, submissions, Members(campaign_folder)
+    submissions = read_submissions(campaign_folder / SUBMISSIONS)
+    beside = looks_planned(campaign_folder, plan), submissions, Members(campaign_folder)
     work = partial(_collect, plan, campaign_folder, before, beside)
     for some, of_cache, new in on_cores(work, parts, many, max(1, len(parts) * _AT_ONCE // max(runs, 1))):
         records += [sharing(record, known) for record in some]
@@ -144,6 +137,15 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
         return records
     of_cases = grouped(records, lambda record: record.case).values()
     return [record for of_case in of_cases for record in after_looks(looks, of_case)]
+
+
+def _parts(entry: CaseEntry) -> Iterator[CaseEntry]:
+    """The case with some of its runs at a time, of which it may have thousands."""
+    if len(entry.runs) <= _AT_ONCE:
+        yield entry
+        return
+    for start in range(0, len(entry.runs), _AT_ONCE):
+        yield replace(entry, runs=entry.runs[start : start + _AT_ONCE])
 
 
 def _collect(
