@@ -140,8 +140,6 @@ def test_the_smallest_change_that_is_told_is_found_in_about_8_of_10_cases(
 
 
 VALUES = step(1, 50, 10)
-OLD, NEW = {"kernel": "Linux 5.14.0-362", "governor": "performance"}, {"kernel": "Linux 5.14.0-427"}
-NEW = OLD | NEW
 
 
 @pytest.fixture

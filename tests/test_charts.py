@@ -12,7 +12,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from lxml import html
 
-from mpicampaign.base.dimension import TIME
 from mpicampaign.base.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import page_of
@@ -31,7 +30,7 @@ from mpicampaign.show.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.show.charts.model import Chart, ChartCurve
+    from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.axes import Panel
     from mpicampaign.show.figures.page import Point
 
@@ -90,16 +89,6 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
 
 
 # The model against the records
-
-
-def recorded(run: Record, of: ChartCurve, axis: Axis) -> dict[float, float]:
-    """The run's printed values of the curve's column, by size."""
-    wire = "wire" in (axis.name + of.label)
-    name = "time" if axis.dimension == TIME else "bandwidth_wire" if wire else "bandwidth"
-    base = "MPI_Gather" in of.name
-    (series,) = (series for series in run.series if (series.benchmark == "MPI_Gather") == base)
-    pairs = zip(series.columns["size"], series.columns[name], strict=True)
-    return {size: value for size, value in pairs if size is not None and value is not None}
 
 
 # The renderers against the model

@@ -26,7 +26,7 @@ from mpicampaign.run.progress import Progress
 from mpicampaign.show.runs import MARK, MEANING, condition_text, mark_of, run_counts
 from mpicampaign.suites import OutputError, parse
 
-SHM, TCP = make.case("SHM-1"), make.case("TCP")
+SHM = make.case("SHM-1")
 UNBOUND = ("0-3", "0-3")
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
 

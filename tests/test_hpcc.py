@@ -24,14 +24,13 @@ from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.questions.balance import draw as charts
 from mpicampaign.questions.balance.draw import balance
 from mpicampaign.report.draw_figures import draw_all, page_of
-from mpicampaign.show.charts.model import BarChart, CurveChart
+from mpicampaign.show.charts.model import CurveChart
 from mpicampaign.show.charts.scene import Scene
 
 if TYPE_CHECKING:
     from mpicampaign.base.records import Record
-    from mpicampaign.show.charts.model import BarColumn, Chart
+    from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.page import Page, Point
-    from mpicampaign.statistics.medians import Summary
 
 NEEDED = ("hpcc", "mpirun.openmpi")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
@@ -106,10 +105,7 @@ def evidence_of(*ranks: dict[str, str]) -> Evidence:
 
 # Their titles without "HPCC: ", by the figures of the paper.
 BANDS, RANDOM_RING = "latencies, bandwidths and their ratios", "accumulated random ring bandwidth over HPL"
-STREAM, PARALLEL = (
-    "accumulated STREAM copy and triad bandwidth over HPL",
-    "results divided by HPL, side by side",
-)
+PARALLEL = "results divided by HPL, side by side"
 
 
 def three_systems() -> list[Record]:
@@ -121,18 +117,6 @@ def three_systems() -> list[Record]:
 def charts_of(records: list[Record]) -> dict[str, Chart]:
     found = balance(Scene(compare(records)))
     return {chart.title.removeprefix("HPCC: "): chart for chart in found}
-
-
-def column(chart: Chart, title: str) -> BarColumn:
-    assert isinstance(chart, BarChart)
-    return next(column for column in chart.columns if column.title == title)
-
-
-def bars(chart: Chart, title: str, series: str = "") -> dict[str, Summary | None]:
-    """The bars of a series by the starts of the members' names."""
-    assert isinstance(chart, BarChart)
-    (found,) = [each for each in column(chart, title).series if each.name == series]
-    return {m.name.split("/")[0]: bar for m, bar in zip(chart.members, found.bars, strict=True)}
 
 
 # As drawn

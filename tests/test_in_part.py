@@ -64,7 +64,6 @@ def test_what_is_left_of_a_cut_output_are_its_first_rows(file: Path) -> None:
 
 
 SWEEP = hpl_output([HplRow(order, 192, 2, 2, order / 500) for order in (20000, 30000, 40000)])
-PASSED = [found.start() for found in re.finditer("PASSED", SWEEP)]
 
 
 def read_hpl(text: str) -> tuple[list[str], str]:

@@ -15,7 +15,6 @@ import pytest
 from build_campaigns import MACHINE, script_of
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import plan_from, plan_json
 from mpicampaign.base.records import DISTURBED, SCALING, STRONG, Record
 from mpicampaign.base.selection import RunSelection
@@ -63,14 +62,6 @@ def plan_of(tmp_path: Path, **parts: str) -> Plan:
     file.write_text(ONE.format(**DEFAULTS | parts))
     campaign = load_campaign(file)
     return make_plan(campaign, list(campaign.systems), MACHINE)
-
-
-def kept(plan: Plan) -> dict[str, str]:
-    """The name of each case's placement and benchmark by the folder of its first repeat."""
-    return {
-        run_path(case.kept, 1, case.runs[0].identity): f"{case.case.placement} {case.case.benchmark}"
-        for case in plan.cases
-    }
 
 
 def test_each_value_reaches_the_script(tmp_path: Path) -> None:

@@ -38,11 +38,6 @@ def table(records: list[Record]) -> Table:
 # The order of placements
 
 
-def of_latency(group: str, placement: str, latency: float) -> list[Record]:
-    """Repeats that scatter by less than 1 %."""
-    return make.runs(make.case(placement, group=group), [latency * (1 + n / 1000) for n in range(1, 7)])
-
-
 @stfc_runs.needed
 def test_the_orders_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].over_groups
