@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from os import sched_getaffinity
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mpicampaign.base.interrupts import SIGNALS, end_at_once
 
@@ -39,7 +39,7 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
 def on_cores(
     work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool, most: int = _PIECE
 ) -> Iterator[T]:
-    """Do the work on all items, at ``most`` so many at a time; ``many``: on all cores that this process has.
+    """Do the work on all items, at ``most`` so many at a time; ``many``: on its cores, at most eight.
 
     The results come in order.
     """
@@ -47,30 +47,39 @@ def on_cores(
     size = min(most, _PIECE, -(-len(items) // cores)) if cores > 1 else most
     pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]
     others = [_begun(pieces[core::cores]) for core in range(1, min(cores, len(pieces)))]
-    for piece in pieces[::cores]:
-        yield piece()
+    try:
+        for piece in pieces[::cores]:
+            yield piece()
+            for other in others:
+                yield from islice(other, 1)
+    finally:
         for other in others:
-            yield from islice(other, 1)
+            other.close()
 
 
-def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:
+def _begun(works: Sequence[Callable[[], T]]) -> Generator[T, None, None]:
     """The results of works that a copy of this process begins now, one after the other."""
     import multiprocessing  # few calls need it
 
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_work, args=(works, there), daemon=True)
+    process = fork.Process(target=_work, args=(works, here, there), daemon=True)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     there.close()
-    return _results(works, here, process)
+    results = _results(works, here, process)
+    next(results)  # it ends the copy from now on
+    return results
 
 
-def _results(works: Sequence[Callable[[], T]], here: Connection, process: ForkProcess) -> Iterator[T]:
+def _results(
+    works: Sequence[Callable[[], T]], here: Connection, process: ForkProcess
+) -> Generator[Any, None, None]:
     try:
+        yield None
         for work in works:
             answer: T | _Failure
             try:
@@ -86,7 +95,8 @@ def _results(works: Sequence[Callable[[], T]], here: Connection, process: ForkPr
         process.join()
 
 
-def _work(works: Sequence[Callable[[], T]], there: Connection) -> None:
+def _work(works: Sequence[Callable[[], T]], here: Connection, there: Connection) -> None:
+    here.close()  # so that it ends with its first process, however that ends
     end_at_once()  # our handlers are for the process that the user called
     for work in works:
         answer: T | _Failure

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
@@ -393,14 +393,22 @@ def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
         as `read_records`.
     """
     first, *lines = content.removesuffix(b"\n").split(b"\n")
-    header = _header(path, first)
-    records = []
+    return _header(path, first), [*_records(lines, path)]
+
+
+def each_record(path: Path) -> Iterator[Record]:
+    """The records of a file, one after the other; raises as `read_records`."""
+    with path.open("rb") as lines:
+        _header(str(path), lines.readline())
+        yield from _records(lines, str(path))
+
+
+def _records(lines: Iterable[bytes], path: str) -> Iterator[Record]:
     for number, line in enumerate(lines, start=2):
         try:
-            records.append(record_from(line))
+            yield record_from(line)
         except ValueError as error:
             raise UserError(f"{path}:{number}: damaged record: {error}") from error
-    return header, records
 
 
 def _header(path: str, line: bytes) -> Header:

@@ -618,7 +618,7 @@ class Benchmark:
     suite: str = key(
         kinds.registered(suite.name for suite in SUITES.built_in() if not suite.only_imported),
         "Suite",
-        "How the output is read. `kernel`: of one of mpicampaign's kernels.",
+        "How the output is read. `kernel`: that of one of mpicampaign's kernels.",
         "imb",
         required=True,
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import RECORDS, record_from
+from mpicampaign.base.records import RECORDS, each_record
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.limits import check_limits
@@ -125,10 +124,9 @@ def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
 
 def _status(prepared: Prepared) -> int:
     """Failed where no selected run gave a value, which is said; values of disturbed runs are shown, too."""
-    with (prepared.folder / RECORDS).open("rb") as lines:  # that the report has just written, after a header
-        records = map(record_from, islice(lines, 1, None))
-        if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
-            return DONE
+    records = each_record(prepared.folder / RECORDS)  # that the report has just written
+    if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
+        return DONE
     say("no run gave a value that counts: 'mpicampaign status' says how each ended")
     return FAILED
 

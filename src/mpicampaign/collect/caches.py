@@ -134,7 +134,7 @@ class RecordsRead:
 
     def _line(self, key: bytes) -> bytes:
         place, length = self.kept[key]
-        return os.pread(self._old.fileno(), length, place)  # two processes read the file
+        return os.pread(self._old.fileno(), length, place)  # several processes read the file
 
 
 def _digest(content: bytes) -> bytes:

@@ -44,7 +44,7 @@ def after_looks(looks: Sequence[ReportRead], runs: Sequence[Record]) -> Iterator
     of_case = [(number, look.runs) for number, look in enumerate(looks) if look.was_at(runs)]
     for run in runs:
         number = next((number for number, seen in of_case if run.identity in seen), len(looks))
-        yield replace(run, looks=number) if number else run
+        yield replace(run, looks=number) if number and run.identity else run
 
 
 def note_look(campaign_folder: Path, records: Iterable[Record]) -> None:

@@ -94,7 +94,7 @@ class Evidence:
 
 def _order(moment: str) -> tuple[int, int, str]:
     number = moment.removeprefix("within")
-    return (moment != "start", int(number) if number.isdecimal() else 1 << 30, moment)
+    return (moment != "start", int(number) if number.isdecimal() and len(number) < 10 else 1 << 30, moment)
 
 
 def read_evidence(text: str, claim: str = "") -> Evidence:
@@ -132,7 +132,7 @@ def _take(evidence: Evidence, line: str) -> dict[str, str] | None:
         target = evidence.nodes.setdefault(host, {})
     elif scope == "rank":
         number, _, rest = rest.partition(" ")
-        if not number.isdecimal():
+        if not number.isdecimal() or len(number) > 9:
             return None
         target = evidence.ranks.setdefault(int(number), {})
     else:

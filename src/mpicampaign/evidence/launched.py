@@ -167,8 +167,7 @@ def _wrong_variable(
 
 def _is_option(evidence: Evidence, name: str) -> bool:
     """Whether an option of the launcher names the variable, or the parameter that it stands for."""
-    given = evidence.claim.get("launch", ""), evidence.job.get("launcher_arguments", "")
-    tokens = re.split(r"[\s=\\\"']+", " ".join(given))  # a word may be quoted, as in bash -c "mpirun …"
+    tokens = _words(evidence.claim.get("launch", ""), evidence.job.get("launcher_arguments", ""))
     return name in tokens or ("_MCA_" in name and name.partition("_MCA_")[2] in tokens)
 
 

@@ -69,7 +69,7 @@ def analyse(
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
-    kept = in_background(partial(keep, target, plan.campaign, presentation.title, view, records, comparison))
+    keep(target, plan.campaign, presentation.title, view, records, comparison)
     if not selection:
         write_settings(folder, plan, comparison.races)
     write_report(
@@ -85,7 +85,6 @@ def analyse(
         view=view,
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
-    kept()
     if not selection:
         note_look(folder, records)
     return records

@@ -6,6 +6,7 @@ on and what is against it are marks, with their texts behind a click.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -41,7 +42,6 @@ from mpicampaign.show.sentences import first_few
 from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, View
 from mpicampaign.show.writers.terminal import WIDTH, wrap
-from mpicampaign.suites.room import sends
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 LINES = 12  # of a campaign in a terminal
@@ -217,6 +217,7 @@ MARKS = {
     "p": "p: the chance of such a difference if all were alike.",
     "finds": "Finds: the smallest difference that these repeats find in 8 of 10 cases.",
 }
+_OSU_COLLECTIVE = re.compile("All|Barrier|Broadcast|Gather|Reduce|Scatter")  # in its titles
 OVER_RANKS = "IMB's time of a collective (t_avg), which OSU calls its latency, is the mean over ranks."
 BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
 TESTED = (
@@ -288,9 +289,11 @@ def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
 
 
 def _is_over_ranks(table: Table) -> bool:
-    """Whether its times are means over ranks, of more than the two of a message."""
-    is_time = all(metric.column != "bandwidth" for metric in table.metrics)
-    return is_time and table.suite in ("imb", "osu") and sends(table.suite, table.series) is None
+    """Whether its times are those of a collective of IMB or OSU."""
+    if table.suite == "osu":
+        return _OSU_COLLECTIVE.search(table.label) is not None
+    of_imb = (series.columns for row in table.rows for _, series in row.curves[:1] if table.suite == "imb")
+    return any("time_min" in columns and "bandwidth" not in columns for columns in of_imb)
 
 
 def _answer(source: ReportSource, found: Sequence[Answer], number: int) -> Section:

@@ -50,6 +50,14 @@ class Batch:
         fixed = self.rounds or self.runs[0].block
         return len(self.tasks) > 1 or (len(self.runs) > 1 and not fixed)
 
+    @property
+    def least_minutes(self) -> int:
+        """What a job asks for at least: a pack is cut to what is allowed, as are rounds; a block is not."""
+        if self.rounds:
+            return 0
+        limits = ([run.time_limit for run in task] for task in self.tasks)
+        return max(minutes(sum(of if self.runs[0].block else [max(of)])) for of in limits)
+
     def write(self, longest: int = MANY) -> Path:
         """Write its files, unless it is a single run; returns the script to submit.
 

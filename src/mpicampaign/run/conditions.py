@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from glob import glob
@@ -296,9 +297,13 @@ def _written(folder: str) -> int | None:
 
 
 def _results_in(folders: Sequence[str]) -> list[tuple[tuple[str, int], _Result]]:
-    """What the results say that are in these folders."""
-    times = ((folder, _written(folder)) for folder in folders)
-    return [((folder, written), _read_result(folder)) for folder, written in times if written is not None]
+    """What the results say that are in these folders; an unreadable one is left to its plan."""
+    found = []
+    for folder in folders:
+        with suppress(OSError):
+            if (written := _written(folder)) is not None:
+                found.append(((folder, written), _read_result(folder)))
+    return found
 
 
 def _read_result(folder: str) -> _Result:

@@ -32,7 +32,7 @@ from mpicampaign.run.busy import LAST, LATER, Busyness, fitting, is_left_out, le
 from mpicampaign.run.conditions import met_limit
 from mpicampaign.run.makers import ClusterRuns, LocalRuns
 from mpicampaign.run.progress import Progress
-from mpicampaign.run.read_once import parsed, read_once
+from mpicampaign.run.read_once import forget, read_once
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.run.set_aside import set_aside
 from mpicampaign.run.waves import LateNodes
@@ -120,9 +120,9 @@ class Loop:
                 maker.stop()
             self._progress.close()
         del self._reported
-        parsed.clear()
         if self._once:
             self._prepared = self._prepared.planned_again()
+        forget()
         self._say_what_is_left_out()
         groups = self._measured_groups
         failed = self._failed or any(run.draft.whole not in groups for run in self._failed_members)

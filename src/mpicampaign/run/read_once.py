@@ -11,8 +11,14 @@ from mpicampaign.base.records import Case, Record, sharing
 from mpicampaign.base.run_files import result_in
 from mpicampaign.collect.runs import RunFolder, read_run
 
-parsed: dict[tuple[object, ...], Record] = {}  # freed at the end of a call, as a report reads all itself
+parsed: dict[tuple[object, ...], Record] = {}
 _shared: dict[object, Any] = {}
+
+
+def forget() -> None:
+    """Free them at the end of a call, as a report reads all itself."""
+    parsed.clear()
+    _shared.clear()
 
 
 def read_once(

@@ -41,7 +41,8 @@ class Submission:
         self.requests: set[object] = set()  # of all runs of this call
         self._expected = 0  # runs, at the begin
         self._durations = Durations()
-        self._says_packs = self._says_time = True
+        self._says_packs = True
+        self._said_times: set[tuple[int, int]] = set()  # minutes that jobs asked for, and may have
 
     def due(self) -> list[ClusterJob]:
         """What is to be submitted, in the plan's order; nothing while the queue has no place for it.
@@ -161,10 +162,10 @@ class Submission:
 
     def _allowed_time(self, batch: Batch) -> int:
         """How many minutes a job may take; says once that a longer one may wait for ever: Slurm takes it."""
-        run = max(batch.runs, key=lambda run: run.time_limit)
-        allowed, needed = self._cluster.limits(run).minutes, minutes(run.time_limit)
-        if needed > allowed and self._says_time:
-            self._says_time = False
+        run = batch.runs[0]
+        allowed, needed = self._cluster.limits(run).minutes, batch.least_minutes
+        if needed > allowed and (needed, allowed) not in self._said_times:
+            self._said_times.add((needed, allowed))
             why = f"asks for {needed} min, and partition, QOS or account allow {allowed}"
             todo = "lower time_limit, or name another partition or qos"
             self._cluster.say(f"{run.label}: its job may wait for ever: it {why}; {todo}")

@@ -283,9 +283,10 @@ def _disturbed(machine: Machine) -> Iterator[str]:
 
 def _absent(machine: Machine) -> Iterator[str]:
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
-        if busy := [why for why in nodes.values() if why.startswith(BUSY)]:
+        busy = [why for why in nodes.values() if nodes is machine.absent and why.startswith(BUSY)]
+        if busy:
             yield f"{not_judged_text(busy)}."
-        others = [(node, why) for node, why in nodes.items() if not why.startswith(BUSY)]
+        others = [(node, why) for node, why in nodes.items() if why not in busy]
         reasons = grouped(others, lambda node_reason: node_reason[1])
         reasons_text = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
         if reasons_text:
