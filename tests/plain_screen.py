@@ -220,6 +220,7 @@ class Told:
         self.placements = [one for one in self.every if one.kind == "placements"]
         self.compared = [one for one in self.placements if one.several]
         self.libraries = [one for one in self.every if one.kind == "MPI libraries" and one.several]
+        self.others = [one for one in self.every if one.kind != "placements" and one.several]
         self.names: list[str] = []
         for one in self.placements:
             self._complete(one)
@@ -364,10 +365,24 @@ class Told:
         if not ranked and re.search(r" [<>=] .* host groups", text):
             self._order(text.removesuffix("."))
             return "order"
-        several = any(with_library(one) for one in self.compared)
-        what = "placement" if ranked else "combination" if several else "host group"
-        places(text.removesuffix("."), ranked or self.compared, what)
-        return "places"
+        if ranked or self.compared:
+            several = any(with_library(one) for one in self.compared)
+            what = "placement" if ranked else "combination" if several else "host group"
+            places(text.removesuffix("."), ranked or self.compared, what)
+            return "places"
+        return self._other_candidates(text)
+
+    def _other_candidates(self, text: str) -> str:
+        """The first that can be compared of host groups in one placement."""
+        [one, *_] = [one for one in self.others if text.startswith(f"{one.scope}: ")] or [None]
+        if one is None or not one.contest.judged:
+            assert re.search("too few repeats to say|not tested|Not judged", text), text
+            return "none judged"
+        first, *parts = text.removeprefix(f"{one.scope}: ").split("; ")
+        self._leaders(one, first)
+        if one.gap:
+            self._contrast(one, parts[0], one.told)
+        return "other candidates"
 
     def _untold(self, one: Compared, text: str) -> None:
         """From whom the repeats are too few to tell the best."""

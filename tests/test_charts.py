@@ -88,9 +88,6 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
     ]
 
 
-# The model against the records
-
-
 # The renderers against the model
 
 

@@ -262,3 +262,10 @@ def test_outputs_of_others_are_as_they_were(frozen: Frozen, name: str) -> None:
     if not all((DATA / folder).is_dir() for folder in IMPORTED[name][1]):
         pytest.skip(f"{DATA} lacks {', '.join(IMPORTED[name][1])}")
     check(name, stfc(frozen) if name == "stfc" else imported(frozen, name))
+
+
+def test_a_difference_is_shown_with_what_to_do() -> None:
+    assert differences({"a": "same\n", "b": "old\n"}, {"a": "same\n", "b": "new\n"}) == "\n".join(
+        ["--- kept/b", "+++ now/b", "@@ -1 +1 @@", "-old", "+new"]
+    )
+    assert "kept/gone" in differences({"gone": "x\n"}, {}) and "now/new" in differences({}, {"new": "x\n"})

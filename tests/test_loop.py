@@ -19,7 +19,7 @@ from conftest import ProjectCopy, completed
 
 from mpicampaign.base.background import in_background, on_cores
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.base.run_files import result_in
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.jobs.prepare import Prepared
@@ -237,3 +237,15 @@ def test_each_result_is_parsed_once(project: ProjectCopy, monkeypatch: pytest.Mo
     monkeypatch.setattr(read_once, "read_run", counted)
     made_by(campaign(project, repeats="until known", node_hours_cap=1), write_result, monkeypatch)
     assert len(parsed) > 3 and {*parsed.values()} == {1}
+
+
+def test_a_result_that_is_written_again_is_read_again(project: ProjectCopy) -> None:
+    run = campaign(project, repeats=1).pending[0]
+    folder = RunFolder(run.folder, run.repeat)
+    conditions = []
+    for wait in (0, 10**9):
+        write_result(run, wait)
+        os.utime(run.result, ns=(wait, wait))
+        record, _ = read_once.read_once(run.kept, run.benchmark.suite, folder, run.draft.reading)
+        conditions.append(record.condition)
+    assert conditions == [QUIET, DISTURBED]

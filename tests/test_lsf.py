@@ -125,6 +125,7 @@ def test_nodes_with_long_names_are_judged_but_for_a_busy_one(site: Site) -> None
 @pytest.mark.full
 def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
     site.lsf.configure(volclava=True)
+    assert site.lsf.call("bjobs", "-noheader").returncode == 255
     site.write(body="sleep 1", repeats=2)
     done = site.run()
     assert done.returncode == 0, done.stderr

@@ -94,6 +94,12 @@ def test_the_sentences_of_an_invented_campaign_hold() -> None:
     for group in ("g1", "g8"):
         kinds = held([run for run in invented() if run.case.host_group == group])
         assert set(kinds) >= {"leaders", "by size"}
+    groups = [
+        run
+        for group, times in (("a", 1e-6), ("b", 2e-6))
+        for run in steady(make.case(group=group), times, 0.01, 12)
+    ]
+    assert held(groups)["other candidates"]
 
 
 @pytest.mark.parametrize("seed", [*range(24), 80, 125, 129, 183, 275, 360])

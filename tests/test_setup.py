@@ -342,6 +342,15 @@ def test_a_site_s_own_service_policy_stays(tester: Path) -> None:
     assert policy.read_text() == "the site's own"
 
 
+def test_failed_installation_of_the_test_cluster_is_reported_and_not_fatal(tester: Path) -> None:
+    add_package_manager(tester, "apt-get", "exit 100")
+    result, policy = check_for_tests(tester)
+    assert succeeded(result)
+    assert "lacks: slurmctld slurmd" in result.stderr
+    assert "will be skipped" in result.stderr
+    assert not policy.exists()
+
+
 def test_users_other_than_root_learn_about_user_namespaces(tester: Path) -> None:
     (tester / "id").unlink()
     add_program(tester, "id", "echo 1000")

@@ -222,7 +222,48 @@ def test_the_cluster_blocks_run_on_the_test_cluster(cluster: MiniCluster, imb: s
     Reader(folder, call, {}).follow(machine_blocks()[1])
 
 
-# ---- A changed output is seen
+# ---- A changed command and a changed output are seen
+
+DOCUMENT = """\
+```yaml
+# mine.yaml
+campaign: mine
+```
+```sh
+mkdir -p sub; cd sub; export WHERE=here
+```
+```sh
+pwd | grep -o 'sub$'; echo "$WHERE local SHM-1 0.170 [0.140, 0.200] µs"
+cat ../mine.yaml
+```
+```text
+sub
+here local SHM-1 5.54 [4.89, 6.91] µs
+…
+campaign: mine
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ("mkdir -p sub;", "mkdir -p other/sub;"),
+        ("cat ../mine.yaml", "cat ../yours.yaml"),
+        ("SHM-1 5.54", "SHM-2 5.54"),
+        ("…\ncampaign: mine", "…\ncampaign: yours"),
+        ("…\n", ""),
+    ],
+)
+def test_a_changed_document_fails(tmp_path: Path, old: str, new: str) -> None:
+    reader = Reader(tmp_path, in_bash(os.environ, timeout=20), {})
+    blocks = blocks_of(DOCUMENT.replace(old, new))
+    if not old:
+        reader.follow(blocks)
+        return
+    with pytest.raises(StepError):
+        reader.follow(blocks)
 
 
 @pytest.mark.parametrize(
