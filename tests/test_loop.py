@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, count
@@ -201,6 +203,18 @@ def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here(
     pieces = [*on_cores(doubled, range(2001), many=True)]
     assert list(chain.from_iterable(pieces)) == list(range(0, 4002, 2))
     assert len(pieces) > 2
+
+
+def test_a_fault_ends_the_copies_of_a_process() -> None:
+    def work(items: Sequence[int]) -> None:
+        if items[0] == 0:
+            raise OSError("full disk")
+        threading.Event().wait(60)
+
+    results = on_cores(work, range(2001), many=True)
+    with pytest.raises(OSError, match="full disk") as caught:
+        next(results)
+    assert caught.tb and not multiprocessing.active_children()
 
 
 # The copy is handing its result over when the process that began it ends.

@@ -253,7 +253,7 @@ class Results:
 def test_whole_blocks_until_all_cases_are_complete_in_one_state(
     tmp_path: Path, states: dict[str, str], blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mpicampaign.run.conditions._MANY", 14)  # these are read ahead, on all cores
+    monkeypatch.setattr("mpicampaign.run.conditions.MANY", 14)  # these are read ahead, on all cores
     assert Results(tmp_path, **states).blocks == blocks
 
 

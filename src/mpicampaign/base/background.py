@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Item = TypeVar("Item")
 
+MANY = 200  # runs or files: to read or write them takes longer than to start a process
 _PIECE = 250  # items, which are handed over at once: no process holds more of the others' results
 _MOST_CORES = 8  # others use the login nodes, too
 

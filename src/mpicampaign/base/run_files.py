@@ -7,7 +7,7 @@ of each, with a file for each part: whoever reads a run reads both kinds here.
 from __future__ import annotations
 
 import re
-from os import F_OK, access, listdir
+from os import F_OK, access, listdir, stat
 from pathlib import Path
 
 RESULT, _EARLIER_RESULT = "result.txt", "result/output.txt"  # in the folder of a run
@@ -23,6 +23,14 @@ def result_in(folder: Path | str) -> str:
         if access(path := f"{folder}/{name}", F_OK):  # of thousands of runs: a Path takes longer
             return path
     return ""
+
+
+def written(folder: Path | str) -> int | None:
+    """When the result in a run's folder was written (ns); None where there is none."""
+    try:
+        return stat(result_in(folder)).st_mtime_ns  # noqa: PTH116
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def attempts_of(folder: Path | str) -> list[Path]:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import (
     FAILED,
@@ -29,7 +29,7 @@ from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.fabrics import BUFFERS, FABRIC, NODES, SAME_NODE, SCOPE, named_fabric
-from mpicampaign.imports.files import MANY, SCRIPT, STDERR, Companions
+from mpicampaign.imports.files import SCRIPT, STDERR, Companions
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, Label, read_ledger, runs_elsewhere

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import canonical, run_path
 from mpicampaign.base.plan_file import CaseEntry, PlanFile
@@ -75,7 +75,6 @@ _OF_NODES = (
     *("cpu_model", "kernel", "microcode", "sockets", "cores", "governor", "frequency_mhz", "before.load"),
     *("gpu_models", "gpu_driver"),
 )
-_MANY = 200  # runs: to read them takes longer than to start a process
 _FROM_CACHE = 0.9  # of the time to read a run is saved where the cache has it
 _Beside = tuple[dict[str, str], dict[str, list[str]], Members]  # of all runs
 _AT_ONCE = 250  # runs that are read before their records share what they have in common
@@ -118,7 +117,7 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
     """
     parts = [part for entry in plan.cases for part in _parts(entry)]
     runs = sum(len(part.runs) for part in parts)
-    many = runs - (_FROM_CACHE * len(before.kept) if before else 0) >= _MANY
+    many = runs - (_FROM_CACHE * len(before.kept) if before else 0) >= MANY
     records: list[Record] = []
     used: set[bytes] = set()
     known: dict[object, Any] = {}

@@ -19,7 +19,6 @@ from mpicampaign.suites import OutputError, Part, above_banner, parse
 from mpicampaign.suites.aborts import abort_in
 
 MAX_BYTES = 64 * 1024 * 1024
-MANY = 500  # outputs: to read them takes longer than to start a process
 SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
 _DOCUMENT = re.compile(
     r"(?:.*[-_. ])?readme(?![a-z]).*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|tex|ipynb|org|wiki)",

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked, naming, same_text, write_whole
 from mpicampaign.base.grouping import grouped
@@ -26,7 +26,6 @@ from mpicampaign.imports.account import Account
 from mpicampaign.imports.facts import SCRIPT_BEGIN, why_no_output
 from mpicampaign.imports.files import (
     EXCERPT,
-    MANY,
     OUTPUT,
     Companions,
     ImportSource,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
@@ -39,7 +39,6 @@ from mpicampaign.schemes.unit import RepeatUnit, Results
 
 EVIDENCE_LIBRARY = "evidence.so"
 _CHECKSUMS = os.urandom(16).hex()  # stands in for them in a claim
-_MANY = 200  # scripts: to write them takes longer than to start a process
 
 
 @dataclass(frozen=True)
@@ -305,7 +304,7 @@ def write_scripts(prepared: Prepared) -> None:
 
 def write_scripts_of(runs: Sequence[Run]) -> None:
     """Write the job scripts of these runs, and their claims."""
-    for _ in on_cores(_write_each, runs, len(runs) >= _MANY):
+    for _ in on_cores(_write_each, runs, len(runs) >= MANY):
         pass
 
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from glob import glob
 from itertools import chain, count
-from os import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
@@ -32,7 +31,7 @@ from mpicampaign.base.records import (
     defined_name,
     race_rules,
 )
-from mpicampaign.base.run_files import attempts_of, part_of, result_in, text_of
+from mpicampaign.base.run_files import attempts_of, part_of, result_in, text_of, written
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.campaign.model import Benchmark, Each
 from mpicampaign.collect.runs import RunFolder, ended_by_itself
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from mpicampaign.questions.decided.find import ByLooks
 
 ANY_OTHER = "any other"
-_MANY = 200  # runs: to read them takes longer than to start a process
 ASKED_ANEW = "asked for anew with its other candidates"
 _STOPPED = re.compile(r"stopped at the time limit of ([0-9]+) s")
 _ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
@@ -78,16 +76,16 @@ class MachineWithResults(ThisMachine):
     def _results(self) -> dict[tuple[str, int], _Result]:
         """The results that were read, by folder and time of writing; many are all read here."""
         folders = [f"{self.folder}/{run}" for run in glob("runs/*/*/*/r*", root_dir=self.folder)]  # noqa: PTH207
-        if len(folders) < _MANY:
+        if len(folders) < MANY:
             return {}
         return dict(chain.from_iterable(on_cores(_results_in, folders, many=True)))
 
     def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
         """Each planning asks this of all results, so that evidence without any wait is not parsed."""
         folder = f"{self.folder}/{run_path(case, repeat, identity)}"  # a text: a path takes longer
-        if (written := _written(folder)) is None:
+        if (time := written(folder)) is None:
             return None
-        key = folder, written
+        key = folder, time
         if key not in self._results:
             self._results[key] = _read_result(folder)
         return self._results[key]
@@ -288,21 +286,13 @@ def met_limit(record: Record, time_limit: int) -> bool:
     return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
 
 
-def _written(folder: str) -> int | None:
-    """When the result in a run's folder was written (ns); None where there is none."""
-    try:
-        return stat(result_in(folder)).st_mtime_ns  # noqa: PTH116
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
 def _results_in(folders: Sequence[str]) -> list[tuple[tuple[str, int], _Result]]:
     """What the results say that are in these folders; an unreadable one is left to its plan."""
     found = []
     for folder in folders:
         with suppress(OSError):
-            if (written := _written(folder)) is not None:
-                found.append(((folder, written), _read_result(folder)))
+            if (time := written(folder)) is not None:
+                found.append(((folder, time), _read_result(folder)))
     return found
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import stat
 from typing import Any
 
 from mpicampaign.base.identity import canonical
 from mpicampaign.base.records import Case, Record, sharing
-from mpicampaign.base.run_files import result_in
+from mpicampaign.base.run_files import written
 from mpicampaign.collect.runs import RunFolder, read_run
 
 parsed: dict[tuple[object, ...], Record] = {}
@@ -25,11 +24,9 @@ def read_once(
     case: Case, suite: str, folder: RunFolder, reading: Mapping[str, Any], *, keep: bool = True
 ) -> tuple[Record, bool]:
     """A run, and whether it has a result; ``keep``: for those who ask again."""
-    try:
-        written = stat(result_in(folder.path)).st_mtime_ns  # noqa: PTH116
-    except OSError:
+    if (time := written(folder.path)) is None:
         return read_run(case, suite, folder, reading=reading), False
-    key = case, suite, str(folder.path), canonical(reading), written
+    key = case, suite, str(folder.path), canonical(reading), time
     if (record := parsed.get(key)) is None:
         record = read_run(case, suite, folder, reading=reading)
         if keep:

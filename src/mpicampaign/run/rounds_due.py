@@ -14,7 +14,7 @@ from os import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from mpicampaign.base.background import on_cores
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.records import FAILED, MISSING, Record, defined_name
 from mpicampaign.base.run_files import attempts_of, result_in
@@ -32,7 +32,6 @@ from mpicampaign.schemes.unit import CaseOnMembers, RepeatedCase
 Rounds = Mapping[int, tuple[str, ...]]
 
 FILE = "rounds-known.json"
-_MANY = 200  # runs: to read them takes longer than to start a process
 
 
 class _Run(NamedTuple):
@@ -144,7 +143,7 @@ def _asked(each: Each, runs: Sequence[_Run], first: Rounds, absent: Collection[s
     """All rounds that the results of these runs ask for."""
     from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
-    records = on_cores(partial(_records, each), runs, len(runs) - len(parsed) >= _MANY)
+    records = on_cores(partial(_records, each), runs, len(runs) - len(parsed) >= MANY)
     return rounds_due(chain.from_iterable(records), first, absent=absent, closed=closed)
 
 
