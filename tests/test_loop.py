@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, count
@@ -21,6 +22,7 @@ from conftest import ProjectCopy, completed
 
 from mpicampaign.base.background import in_background, on_cores
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import whole
 from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.base.run_files import result_in
 from mpicampaign.collect.runs import RunFolder, read_run
@@ -205,16 +207,21 @@ def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here(
     assert len(pieces) > 2
 
 
-def test_a_fault_ends_the_copies_of_a_process() -> None:
+def test_a_fault_ends_the_copies_of_a_process_and_no_file_is_left_half_written(tmp_path: Path) -> None:
     def work(items: Sequence[int]) -> None:
         if items[0] == 0:
+            while not [*tmp_path.iterdir()]:
+                time.sleep(0.01)
             raise OSError("full disk")
-        threading.Event().wait(60)
+        with whole(tmp_path / "made.txt") as part:
+            part.write_text("figure", encoding="utf-8")
+            threading.Event().wait(60)
 
     results = on_cores(work, range(2001), many=True)
     with pytest.raises(OSError, match="full disk") as caught:
         next(results)
     assert caught.tb and not multiprocessing.active_children()
+    assert [*tmp_path.iterdir()] == []
 
 
 # The copy is handing its result over when the process that began it ends.

@@ -9,7 +9,7 @@ from itertools import islice
 from os import sched_getaffinity
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mpicampaign.base.interrupts import SIGNALS, end_at_once
+from mpicampaign.base.interrupts import SIGNALS, end_quietly
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -98,7 +98,7 @@ def _results(
 
 def _work(works: Sequence[Callable[[], T]], here: Connection, there: Connection) -> None:
     here.close()  # so that it ends with its first process, however that ends
-    end_at_once()  # our handlers are for the process that the user called
+    end_quietly()  # our handlers are for the process that the user called
     for work in works:
         answer: T | _Failure
         try:

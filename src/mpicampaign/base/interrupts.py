@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -36,10 +37,24 @@ def end_in_order(*, pass_on: bool = False) -> None:
 
 def end_at_once() -> None:
     """Let these signals end this process without a word: there is nothing to clean up, yet or any more."""
+    _handle(signal.SIG_DFL)
+
+
+def end_quietly() -> None:
+    """Let these signals end this process, a copy of another one, without a word, but no file half written."""
+    _handle(_leave)
+
+
+def _handle(how: Callable[[int, object], None] | signal.Handlers) -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, how)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+def _leave(*_: object) -> None:
+    _handle(signal.SIG_IGN)  # a second one would interrupt the clean-up
+    sys.exit()
 
 
 def _interrupt(number: int, _: object) -> None:
