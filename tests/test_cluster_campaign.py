@@ -344,11 +344,16 @@ def test_slurm_gives_gpus_and_a_rank_starts_with_its_share(cluster_parts: None, 
 def test_each_tick_submits_the_jobs_of_its_series_once(tmp_path: Path) -> None:
     with MiniCluster(tmp_path, [BLUE]) as cluster:
         site = Site(cluster)
-        site.write(body="sleep 2", repeats=2, schedule={"every": "1 day", "series": "new"})
+        # the jobs of the killed one wait for the next: with all their results it would begin a series of its own
+        held, log = site.folder / "held", site.folder / "results/jobs/submissions.txt"
+        body = f"[ ! -e {held} ] || until grep -q ' adopted ' {log}; do sleep 0.1; done"
+        site.write(body=body, repeats=2, schedule={"every": "1 day", "series": "new"})
         assert succeeded(site.tick())
+        held.touch()
         killed = site.tick(before=killed_after("submitted", signal.SIGKILL))
         assert killed.returncode == -signal.SIGKILL % 256 or killed.returncode < 0, killed.stderr
         assert succeeded(site.tick()), "it finishes the series of the killed one"
+        held.unlink()
         assert succeeded(site.tick())
         counted = site.submissions()
         assert len(counted) == 2 and set(counted.values()) == {3}, counted
