@@ -344,7 +344,7 @@ def test_slurm_gives_gpus_and_a_rank_starts_with_its_share(cluster_parts: None, 
 def test_each_tick_submits_the_jobs_of_its_series_once(tmp_path: Path) -> None:
     with MiniCluster(tmp_path, [BLUE]) as cluster:
         site = Site(cluster)
-        # the jobs of the killed one wait for the next: with all their results it would begin a series of its own
+        # The jobs of the killed one wait for the next, which begins a new series where all have results.
         held, log = site.folder / "held", site.folder / "results/jobs/submissions.txt"
         body = f"[ ! -e {held} ] || until grep -q ' adopted ' {log}; do sleep 0.1; done"
         site.write(body=body, repeats=2, schedule={"every": "1 day", "series": "new"})
