@@ -23,10 +23,11 @@ from conftest import ProjectCopy, completed
 from mpicampaign.base.background import in_background, on_cores
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import whole
-from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
-from mpicampaign.base.run_files import result_in
-from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.base.records import DISTURBED, QUIET, Record
+from mpicampaign.collect import runs
+from mpicampaign.collect.campaign import collect_all
+from mpicampaign.collect.runs import RunFolder
+from mpicampaign.jobs.prepare import Prepared, write_plan
 from mpicampaign.jobs.run import Run
 from mpicampaign.run import loop, read_once
 from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
@@ -248,15 +249,20 @@ def test_the_copy_ends_with_its_process_without_a_word() -> None:
     assert (done.returncode, done.stderr) == (1, "full disk\n")
 
 
-def test_each_result_is_parsed_once(project: ProjectCopy, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed = Counter[Path]()
+def test_each_result_is_parsed_once_by_a_call_and_its_report(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed, read = Counter[str](), runs._read_result
 
-    def counted(case: Case, suite: str, folder: RunFolder, **others: Any) -> Record:
-        parsed[folder.path] += bool(result_in(folder.path))
-        return read_run(case, suite, folder, **others)
+    def counted(record: Record, files: Any, reading: Any) -> Record:
+        parsed[files.place] += 1
+        return read(record, files, reading)
 
-    monkeypatch.setattr(read_once, "read_run", counted)
-    made_by(campaign(project, repeats="until known", node_hours_cap=1), write_result, monkeypatch)
+    monkeypatch.setattr(runs, "_read_result", counted)
+    prepared = campaign(project, repeats="until known", node_hours_cap=1)
+    made_by(prepared, write_result, monkeypatch)
+    write_plan(prepared)
+    collect_all(prepared.folder)
     assert len(parsed) > 3 and {*parsed.values()} == {1}
 
 

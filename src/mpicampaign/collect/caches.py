@@ -21,6 +21,7 @@ from typing import IO, Any
 from mpicampaign.base.files import whole, write_whole
 from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, Record, record_from, record_line
+from mpicampaign.base.registry import plugged_in
 
 OUTPUTS_FILE = "outputs-read.json"
 # the state of the program, then a line for each record: digest of the rest, key, record
@@ -71,6 +72,11 @@ def keep_of_program(path: Path, what: str, entries: Mapping[str, Any]) -> None:
 class RecordsRead:
     """A folder's records, as lines of files: those ``kept`` by an earlier call, ``used`` now, and ``new``."""
 
+    @classmethod
+    def of(cls, campaign_folder: Path) -> RecordsRead | None:
+        """None where a plug-in's parser may have changed unseen."""
+        return None if plugged_in() else cls(campaign_folder)
+
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / RECORDS_FILE
         self._header = f"{program_state()}\n".encode()
@@ -105,6 +111,16 @@ class RecordsRead:
         """Further lines; where the disk is full, the cache stays as it was."""
         with suppress(OSError):
             self._new.writelines(new)
+
+    def append(self) -> None:
+        """Add the new entries to the file; another call may replace it, and they are read again."""
+        lines, self.new = b"".join(self.new), []
+        with suppress(OSError), self._path.open("ab+", buffering=0) as file:
+            file.seek(0)
+            if file.readline() == self._header:
+                file.write(lines)
+            else:
+                write_whole(self._path, self._header + lines)
 
     def keep(self) -> None:
         """Keep the entries that were used, and forget them; without write permission nothing is cached."""

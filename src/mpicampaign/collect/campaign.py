@@ -18,7 +18,6 @@ from mpicampaign.base.records import (
     contradicted,
     read_records,
 )
-from mpicampaign.base.registry import plugged_in
 from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.merged import merged_folders, with_merged
@@ -39,7 +38,7 @@ def collect_all(campaign_folder: Path, plan: PlanFile | None = None, *, cached: 
         folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
         for folder in merged_folders(campaign_folder)
     }
-    before = RecordsRead(campaign_folder) if cached and not plugged_in() else None
+    before = RecordsRead.of(campaign_folder) if cached else None
     records = collect_own(plan, campaign_folder, before)
     return mark_earlier(mark_distances(mark_copies(with_merged(records, plan, merged))))
 

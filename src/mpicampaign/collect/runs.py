@@ -200,19 +200,17 @@ def read_run(
 
     ``reading``: how its output is read; ``before``: the cache of records.
     """
-    planned = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
     identity = folder.path.name.partition("-")[2].partition("-")[0]  # a number follows it in earlier/
-    planned = replace(planned, identity=identity, line_rate=line_rate)
+    planned = Record(case, suite, folder.repeat, MISSING, "not run yet", identity=identity)
+    record = planned
     if place := result_in(folder.path):
         files = _files_in(place)
-        if before is None:
-            return _read_result(planned, files, reading)
+        read = partial(_read_result, planned, files, reading)
         asked = f"{folder.path} {canonical(reading or {})} {planned}"
-        return before.record(asked, files.contents, lambda: _read_result(planned, files, reading))
-    attempts = attempts_of(folder.path)
-    if not attempts:
-        return planned
-    return _read_attempt(planned, _files_in(attempts[-1]), len(attempts), reading)
+        record = before.record(asked, files.contents, read) if before else read()
+    elif attempts := attempts_of(folder.path):
+        record = _read_attempt(planned, _files_in(attempts[-1]), len(attempts), reading)
+    return replace(record, order=folder.order, line_rate=line_rate)
 
 
 def _files_in(place: Path | str) -> _RunFiles:

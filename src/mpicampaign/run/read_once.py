@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from mpicampaign.base.identity import canonical
 from mpicampaign.base.records import Case, Record, sharing
 from mpicampaign.base.run_files import written
+from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
 
 parsed: dict[tuple[object, ...], Record] = {}
 _shared: dict[object, Any] = {}
+_cache_of = cache(RecordsRead.of)
 
 
 def forget() -> None:
-    """Free them at the end of a call, as a report reads all itself."""
+    """Free them at the end of a call; a report takes them from the cache of records."""
     parsed.clear()
     _shared.clear()
+    _cache_of.cache_clear()
 
 
 def read_once(
@@ -28,7 +32,10 @@ def read_once(
         return read_run(case, suite, folder, reading=reading), False
     key = case, suite, str(folder.path), canonical(reading), time
     if (record := parsed.get(key)) is None:
-        record = read_run(case, suite, folder, reading=reading)
+        before = _cache_of(folder.path.parents[4])  # of its campaign's folder
+        record = read_run(case, suite, folder, reading=reading, before=before)
+        if before and before.new:
+            before.append()
         if keep:
             parsed[key] = record = sharing(record, _shared)
     return record, True
