@@ -35,12 +35,13 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import caches, runs
-from mpicampaign.collect.caches import RECORDS_FILE, OutputsRead, RecordsRead
+from mpicampaign.collect.caches import RECORDS_FILE, RecordsRead
 from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
-from mpicampaign.run.set_aside import set_aside_faulty
+from mpicampaign.run import set_aside
+from mpicampaign.run.set_aside import faulty, set_aside_faulty
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
@@ -216,7 +217,10 @@ def result(
 
 
 def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
-    script = result(tmp_path, output="nothing\n")
+    script = result(tmp_path)
+    assert faulty([script]) == faulty([script]) == []  # once read, once as before
+    result(tmp_path, output="nothing\n")
+    assert faulty([script]) == faulty([script]) != []
     [line] = set_aside_faulty([script])
     assert "output.txt: " in line
     assert len(list(script.folder.glob("attempt-*-set-aside-*.txt"))) == 1
@@ -328,21 +332,19 @@ def rates(records: list[Record]) -> set[float | None]:
     return {value for run in records for series in run.series for value in series.columns.get("steps", ())}
 
 
-def look_for(folder: Path, output: bytes, lasting: bool = True) -> list[str]:
-    """The reason for an output, and what was read for it."""
-    before, read = OutputsRead(folder), []
-
-    def find() -> str:
-        read.append("read")
-        return ""
-
-    reason = before.reason("imb", output, find, lambda: lasting)
-    before.keep()
-    return [reason, *read]
+def test_a_library_that_changed_is_seen_though_the_result_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = result(tmp_path)
+    assert faulty([script]) == []
+    monkeypatch.setattr(set_aside, "present_library", lambda *_: checksum("another"))
+    assert [fault.earlier for _, fault in faulty([script])] == [True]
 
 
-def test_what_another_package_reads_is_not_kept(tmp_path: Path) -> None:
-    assert look_for(tmp_path, b"a", lasting=False) == look_for(tmp_path, b"a", lasting=False) == ["", "read"]
+def test_what_another_package_may_read_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(set_aside, "plugged_in", lambda: True)
+    assert faulty([result(tmp_path)]) == []
+    assert not list(tmp_path.rglob(set_aside.FILE))
 
 
 @pytest.mark.parametrize(

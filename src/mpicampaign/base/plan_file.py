@@ -40,7 +40,7 @@ class RunEntry:
     round: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones are made slowly, and there may be a hundred thousand
 class CaseEntry:
     """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
 

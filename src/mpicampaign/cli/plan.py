@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.records import RECORDS, plain_fields, read_records
@@ -15,8 +14,6 @@ from mpicampaign.cli.output import beside, doubts, print_lines, selection_lines
 if TYPE_CHECKING:
     from mpicampaign.jobs.planned import PlannedCase
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
-    from mpicampaign.run.set_aside import Fault
 
 EXAMPLES = (
     ("mpicampaign plan mine.yaml", "host groups × placements for each benchmark, and the most node-hours"),
@@ -39,10 +36,11 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.plan_text import plan_text
     from mpicampaign.run.lacking import lacks_of, lacks_text
     from mpicampaign.run.new_runs import alone_lines
+    from mpicampaign.run.set_aside import faulty
 
     prepared, _ = prepared_with_only(options)
     due, lacks = prepared.pending, lacks_of(prepared)
-    faults = _faults(prepared, due)
+    faults = faulty(prepared.selected)
     lacking = {run.identity for lack in lacks for run in lack.runs}
     pending = len(due) - len(lacking) + len(faults)
     again = [f"to be run again: {run.label}: {fault.reason}" for run, fault in faults]
@@ -81,28 +79,16 @@ def _added(prepared: Prepared) -> str:
     return "; repeats that are added after a report find less" if added else ""
 
 
-def _faults(prepared: Prepared, pending: Iterable[Run]) -> list[tuple[Run, Fault]]:
-    """The selected runs whose result does not count any more; ``pending``: those without one."""
-    from mpicampaign.collect.caches import OutputsRead
-    from mpicampaign.run.set_aside import fault_of
-
-    due = {run.identity for run in pending}
-    done = [run for run in prepared.selected if run.identity not in due and run.has_result]
-    before = OutputsRead(prepared.folder)
-    faults = [(run, fault) for run in done if (fault := fault_of(run, before=before))]
-    before.keep()
-    return faults
-
-
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import blocks_data, campaign_data, run_data
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
     from mpicampaign.run.lacking import lacks_of
+    from mpicampaign.run.set_aside import faulty
 
     prepared, _ = prepared_with_only(options)
-    again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared, prepared.pending)]
+    again = [{**run_data(run), "reason": fault.reason} for run, fault in faulty(prepared.selected)]
     plan = selected_plan(prepared.plan, prepared.selection)
     most, seconds = plan.most(prepared.campaign.node_hours_cap)
     warnings = (line.removeprefix("warning: ") for line in warnings_text(plan))

@@ -1,9 +1,9 @@
-"""Caches of what was read from runs: which outputs can be used, and the records of finished runs.
+"""Caches of what was read from runs: entries of a state of this program, and the records of finished runs.
 
-So a status call does not parse each output again, and a report after one new run does not read all others.
-An entry holds for all that it follows from: the content of files, what the plan says, and the state of this
-program: a changed parser parses again. The digest of a record finds damage, not forgery: what other sites get
-is read from the runs (`collect_all`). The files may be removed at any time.
+So a report after one new run does not read all others. A record holds for all that it follows from: the
+content of files, what the plan says, and the state of this program: a changed parser parses again. The
+digest of a record finds damage, not forgery: what other sites get is read from the runs (`collect_all`). The
+files may be removed at any time.
 """
 
 from __future__ import annotations
@@ -23,35 +23,9 @@ from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, Record, record_from, record_line
 from mpicampaign.base.registry import plugged_in
 
-OUTPUTS_FILE = "outputs-read.json"
 # the state of the program, then a line for each record: digest of the rest, key, record
 RECORDS_FILE = "records-read.jsonl"
 _MOST_IN_MEMORY = 1 << 20  # bytes
-
-
-class OutputsRead:
-    """Why outputs cannot be used (empty where they can), from the cache or found now."""
-
-    def __init__(self, campaign_folder: Path) -> None:
-        self._path = campaign_folder / OUTPUTS_FILE
-        self._kept = {key: str(reason) for key, reason in kept_of_program(self._path, "outputs").items()}
-        self._used: dict[str, str] = {}
-
-    def reason(self, asked: str, output: bytes, find: Callable[[], str], lasting: Callable[[], bool]) -> str:
-        """The reason for an output; ``asked``: what else it depends on; ``lasting``: whether to cache it."""
-        key = hashlib.sha256(f"{asked}\0".encode() + output).hexdigest()
-        if key in self._kept:
-            self._used[key] = self._kept[key]
-            return self._kept[key]
-        reason = find()
-        if lasting():
-            self._used[key] = reason
-        return reason
-
-    def keep(self) -> None:
-        """Write the entries that were used."""
-        if self._used != self._kept and self._path.parent.is_dir():
-            keep_of_program(self._path, "outputs", self._used)
 
 
 def kept_of_program(path: Path, what: str) -> dict[str, Any]:

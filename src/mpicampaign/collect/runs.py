@@ -51,7 +51,7 @@ from mpicampaign.base.run_files import (
     text_of,
 )
 from mpicampaign.base.text import counted
-from mpicampaign.collect.caches import OutputsRead, RecordsRead
+from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.failure_cause import cause_of
 from mpicampaign.collect.looks import after_looks, read_looks
@@ -227,12 +227,11 @@ def unusable(
     suite: str,
     result: Path,
     evidence: Evidence | None = None,
-    before: OutputsRead | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> str:
     """Why the run of a result must be repeated; empty where the result is valid.
 
-    ``evidence``: that of the result, if it was read; ``before``: the cache of outputs.
+    ``evidence``: that of the result, if it was read.
 
     An unreadable output is not a result, whatever its exit status; but a reason that begins with `UNREAD`
     asks for other patterns, not for another run. A missing program or network may be available by now;
@@ -242,22 +241,8 @@ def unusable(
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") not in ("cores", "memory")
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    content = part_of(result, "output")
-
-    def read() -> str:
-        parsed = _parsed(suite, evidence, content, reading)
-        return parsed if isinstance(parsed, str) else ""
-
-    if before is None:
-        return read()
-    asked = f"{suite} {evidence.claim.get('largest_size', '')} {canonical(reading or {})}"
-    return before.reason(asked, content, read, lambda: _is_of_this_program(suite))
-
-
-def _is_of_this_program(suite: str) -> bool:
-    """Whether its parser is part of this program's files."""
-    known = SUITES.get(suite)
-    return known is not None and known.parse.__module__.partition(".")[0] == "mpicampaign"
+    parsed = _parsed(suite, evidence, part_of(result, "output"), reading)
+    return parsed if isinstance(parsed, str) else ""
 
 
 def _parsed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from glob import iglob
 from pathlib import Path
@@ -20,7 +20,6 @@ from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, with_peak
 from mpicampaign.evidence.machine_state import mark_distances
 from mpicampaign.suites import SUITES
 
-_RUNS, _SET_ASIDE = "runs/*/*/*/r*-*", "runs/*/*/*/earlier/r*-*"
 NO_CASE = "the campaign has no such case"
 
 
@@ -47,13 +46,23 @@ class _Result(NamedTuple):
         return tuple(differences(self.declared, self.entry.declared)) if self.entry else (NO_CASE,)
 
 
-def _results(plan: PlanFile, folder: Path, runs: str) -> Iterator[_Result]:
-    """The results in folders that match a pattern."""
+def _folders(folder: Path) -> tuple[set[str], list[str]]:
+    """Of runs, and of those that were set aside: one look, as there may be a hundred thousand."""
+    inside = {*iglob("runs/*/*/*/*", root_dir=folder, include_hidden=True)}  # noqa: PTH207 - faster
+    earlier = [path for path in inside if path.endswith("/earlier")]
+    aside = [f"{path}/{run.name}" for path in earlier for run in (folder / path).glob("r*-*")]
+    return inside.difference(earlier), aside
+
+
+def _results(plan: PlanFile, folder: Path, runs: Collection[str]) -> Iterator[_Result]:
+    """The results in these folders that are not in the plan."""
+    if not runs:
+        return
     cases = grouped(plan.cases, lambda entry: entry.kept)
     described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
-    there = {*iglob(runs, root_dir=folder, include_hidden=True)}  # noqa: PTH207 - faster
-    for run in sorted(run for run in there - described if result_in(f"{folder}/{run}")):
-        path = Path(run)
+    for path in map(Path, sorted({*runs} - described)):
+        if not (path.match("r*-*") and result_in(folder / path)):
+            continue
         repeat = int(path.name[1:].partition("-")[0])
         try:
             declared = json.loads(evidence_in(Path(result_in(folder / path))).claim["declared"])
@@ -71,18 +80,21 @@ def _results(plan: PlanFile, folder: Path, runs: str) -> Iterator[_Result]:
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
     """Text on the results that are not in the plan; empty where there are none."""
-    reasons = undescribed(plan, folder)
+    runs, set_aside = _folders(folder)
+    reasons = undescribed(plan, folder, runs)
     lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in reasons.items()]
     if lines:
         count = sum(len(repeats) for of_cases in reasons.values() for repeats in of_cases.values())
         lines.insert(0, f"{counted(count, 'result')} that the campaign no longer describes:")
-    return lines + _earlier(folder)
+    return lines + _earlier(folder, set_aside)
 
 
-def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
-    """The repeats of the results that are not in the plan, by what differs and by their case."""
+def undescribed(
+    plan: PlanFile, folder: Path, runs: Collection[str] | None = None
+) -> dict[str, dict[str, list[int]]]:
+    """The repeats of the results (in these folders) that are not in the plan, by what differs and by case."""
     reasons: dict[str, dict[str, list[int]]] = {}
-    for result in _results(plan, folder, _RUNS):
+    for result in _results(plan, folder, _folders(folder)[0] if runs is None else runs):
         if reason := _reason(result):
             repeats = reasons.setdefault(reason, {}).setdefault(" ".join(result.run.parts[1:4]), [])
             repeats.append(result.repeat)
@@ -104,9 +116,9 @@ def _named(of_cases: Mapping[str, list[int]]) -> str:
     return ", ".join(f"{case} {repeats_text(repeats)}" for case, repeats in of_cases.items())
 
 
-def _earlier(folder: Path) -> list[str]:
+def _earlier(folder: Path, set_aside: Iterable[str]) -> list[str]:
     """Text on the results that were set aside."""
-    count = sum(bool(result_in(run)) for run in folder.glob(_SET_ASIDE))
+    count = sum(bool(result_in(folder / run)) for run in set_aside)
     where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
     return [f"{counted(count, 'result')} {where}"] if count else []
 
@@ -138,9 +150,9 @@ def earlier_runs(plan: PlanFile, folder: Path, now: Iterable[Record]) -> list[tu
     """
     results = [
         result
-        for pattern in (_RUNS, _SET_ASIDE)
-        for result in _results(plan, folder, pattern)
-        if (result.changed or pattern is _SET_ASIDE)
+        for set_aside, runs in enumerate(_folders(folder))
+        for result in _results(plan, folder, runs)
+        if (result.changed or set_aside)
         and result.declared.get("suite") in SUITES
         and not (result.entry and result.entry.each)
     ]

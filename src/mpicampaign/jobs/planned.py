@@ -16,7 +16,7 @@ from mpicampaign.schemes.unit import CaseDue, RepeatUnit, Results
 from mpicampaign.suites import SUITES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PlannedCase(plan_file.CaseEntry):
     """A case of the campaign, on any system; ``runs`` have all that is known of them if they are made here.
 
@@ -107,11 +107,12 @@ def runs_due(unit: RepeatUnit[Draft], results: Results, tried: Collection[str]) 
 
 def with_parts(runs: Iterable[Run]) -> list[Run]:
     """The runs; those in blocks with the folders of the candidates beside them."""
-    placed: list[Run] = []
+    in_blocks = grouped(runs, lambda run: bool(run.block))
+    placed = in_blocks.get(False, [])
     blocks = grouped(
-        runs, lambda run: (run.block, run.repeat, run.block and defined_name(run.case.benchmark))
+        in_blocks.get(True, []), lambda run: (run.block, run.repeat, defined_name(run.case.benchmark))
     )
-    for (block, *_), beside in blocks.items():
+    for beside in blocks.values():
         folders = tuple(run_path(run.kept, run.repeat, run.identity) for run in beside)
-        placed += [replace(run, part=folders) for run in beside] if block else beside
+        placed += [replace(run, part=folders) for run in beside]
     return placed

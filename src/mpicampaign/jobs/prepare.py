@@ -114,7 +114,8 @@ class Prepared:
             allowed = {run.identity for run in self.planned_again().plan.runs}
             new = [run for run in new if run.identity in allowed]
         selected = (run for run in new if self.selection.takes(run.case, run.repeat))
-        return list(shuffled((run for run in selected if _is_due(run)), self.campaign.seed))
+        due = (run for run in selected if not run.closed and not run.has_result)
+        return list(shuffled(due, self.campaign.seed))
 
     def planned_again(self) -> Prepared:
         """The campaign, planned by the results now; its file is not read again."""
@@ -133,7 +134,8 @@ class Prepared:
     @property
     def pending(self) -> tuple[Run, ...]:
         """The selected runs without a result that are to be made."""
-        return tuple(run for run in self.selected if _is_due(run))
+        begun = (self.folder / "runs").exists()
+        return tuple(run for run in self.selected if not run.closed and not (begun and run.has_result))
 
     @property
     def wanted(self) -> tuple[Run, ...]:
@@ -163,10 +165,6 @@ class Prepared:
         sources = [run for run in runs if run.benchmark.provider.kind == "source"]
         sources = [run for run in sources if run.benchmark.program not in programs]
         return {Path(run.draft.program.command): run.benchmark for run in sources}
-
-
-def _is_due(run: Run) -> bool:
-    return not run.closed and not run.has_result
 
 
 def prepare(

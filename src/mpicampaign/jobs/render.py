@@ -115,6 +115,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        auto_reload=False,  # it would look at each file for each script
     )
     jinja.globals["part"] = lambda name: ShellText(_part(name))
     filters = {"comment": _comment, "directive": _directive, "verbatim": _verbatim, "raw": ShellText}
@@ -149,6 +150,7 @@ def library_name() -> str:
     return f"run-{_sha256(library_text())[:16]}.sh"
 
 
+@cache
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -85,7 +85,8 @@ class Run(plan_file.RunEntry):
     @property
     def limit_seconds(self) -> float:
         """The upper bound of its time on all its nodes, if it is made."""
-        return self.job.placement.nodes * self.time_limit
+        draft = self.draft  # of many thousand runs: each property takes its time
+        return draft.job.placement.nodes * draft.entry.time_limit
 
     @property
     def label(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from glob import glob
 from itertools import chain, count
+from os import F_OK, access
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -193,6 +194,8 @@ class MachineWithResults(ThisMachine):
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
     ) -> bool:
+        if not access(f"{self.folder}/runs", F_OK):  # of thousands of runs that are new
+            return False
         folder = f"{self.folder}/{run_path(case, repeat, identity)}"
         if not attempts_of(folder) or result_in(folder):
             return False

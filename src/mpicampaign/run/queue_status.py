@@ -12,7 +12,6 @@ from mpicampaign.base.plan_file import FILE as PLAN
 from mpicampaign.base.records import CONTRADICTED, FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.base.waves import BUSY, Waves, not_judged_text, read_waves, waves_key
-from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable, where_it_works
 from mpicampaign.jobs.drafts import token_of
@@ -20,7 +19,7 @@ from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import WAITS, Run, job_name_of
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.run.scheduler_calls import Query, caller, foremost
-from mpicampaign.run.set_aside import fault_of
+from mpicampaign.run.set_aside import faulty
 from mpicampaign.schedulers import BatchScheduler, batch_scheduler
 from mpicampaign.schedulers.listings import IN_THE_QUEUE, QUEUED, RUNNING, QueuedJob
 from mpicampaign.schedulers.node_states import node_states
@@ -76,9 +75,9 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
         where the scheduler does not answer: no state is guessed.
     """
     jobs, queued = _queue(prepared)
-    before = OutputsRead(prepared.folder)
-    states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected if not run.left]
-    before.keep()
+    faults = {run.identity: fault.reason for run, fault in faulty(prepared.selected)}
+    runs = (run for run in prepared.selected if not run.left)
+    states = [_state(run, queued.get(run.job_name), faults.get(run.identity, "")) for run in runs]
     wrong = _contradicted(prepared) if any(status.is_done for status in states) else {}
     states = [
         status._replace(reason=wrong.get(status.run.identity, "")) if status.is_done else status
@@ -221,9 +220,9 @@ def _names(prepared: Prepared) -> set[str]:
     return {job_name_of(folder, token) for folder in folders}
 
 
-def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
+def _state(run: Run, queued: QueuedJob | None, fault: str) -> RunStatus:
     if run.has_result:
-        return _state_of_result(run, before)
+        return _state_of_result(run, fault)
     if queued and queued.state in IN_THE_QUEUE:
         alone = queued.state == RUNNING and not run.draft.whole
         where = where_it_works(run.folder, queued.id) if alone else ""
@@ -231,14 +230,15 @@ def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus
     return _state_as_read(run, queued)
 
 
-def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
+def _state_of_result(run: Run, fault: str) -> RunStatus:
+    if fault:
+        return RunStatus(run, "to be run again", "", fault)
     evidence = evidence_in(run.result)
-    if fault := fault_of(run, evidence, before):
-        return RunStatus(run, "to be run again", "", fault.reason)
     number, absent = evidence.job.get("id", ""), evidence.job.get("not_available")
     if absent is not None:
         return RunStatus(run, NOT_AVAILABLE, number, absent)
-    unread = unusable(run.benchmark.suite, run.result, evidence, before, run.draft.reading)
+    reading = run.draft.reading  # what a suite reads by itself is never unread
+    unread = unusable(run.benchmark.suite, run.result, evidence, reading) if reading else ""
     reason = f"{unread}; {CORRECT} {run.result}" if unread else ""
     return RunStatus(run, FINISHED, number, reason)
 

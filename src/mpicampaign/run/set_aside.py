@@ -6,15 +6,19 @@ MPI library, goes to earlier/ beside the run.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from mpicampaign.base.background import MANY, on_cores
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.records import UNREAD
-from mpicampaign.base.run_files import RESULT, attempt_name, attempts_of
-from mpicampaign.collect.caches import OutputsRead
+from mpicampaign.base.registry import plugged_in
+from mpicampaign.base.run_files import RESULT, attempt_name, attempts_of, claim_of, paths_of
+from mpicampaign.collect.caches import keep_of_program, kept_of_program
 from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.prepare import host_names
@@ -22,6 +26,7 @@ from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import present_library, source_key
 
 EARLIER = "earlier"
+FILE = "sound-results.json"
 
 
 class Fault(NamedTuple):
@@ -31,15 +36,54 @@ class Fault(NamedTuple):
     earlier: bool = False
 
 
-def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | None = None) -> Fault | None:
+def fault_of(run: Run, evidence: Evidence) -> Fault | None:
     """Why the existing result of a run does not count now; see `unusable`."""
-    result = run.result
-    evidence = evidence or evidence_in(result)
-    reason = unusable(run.benchmark.suite, result, evidence, before, run.draft.reading)
+    reason = unusable(run.benchmark.suite, run.result, evidence, run.draft.reading)
     if reason and not reason.startswith(UNREAD):
         return Fault(reason)
     reason = _made_elsewhere(run, evidence) or _software_changed(run, evidence)
     return Fault(reason, earlier=True) if reason else None
+
+
+def faulty(runs: Iterable[Run]) -> list[tuple[Run, Fault]]:
+    """The runs whose result does not count now, and why. All cores read many.
+
+    A sound one is not read again while its files, as for make, and the software are the same. The file of
+    these may be removed at any time.
+    """
+    there = {_state(run): run for run in runs if run.has_result}
+    path = next((run.campaign_folder / FILE for run in there.values()), None)
+    kept = path and not plugged_in()  # of another package no state is known
+    known = kept_of_program(path, "sound") if path and kept else {}
+    same = (state for state, run in there.items() if known.get(state) == _present(run, *known.get(state, ())))
+    sound: dict[str, list[str]] = {state: known[state] for state in same}
+    read = [(state, run) for state, run in there.items() if state not in sound]
+    found = chain.from_iterable(on_cores(_read, [run for _, run in read], len(read) >= MANY))
+    faults = []
+    for (state, run), (fault, present) in zip(read, found, strict=True):
+        faults += [(run, fault)] if fault else []
+        sound |= {} if fault else {state: present}
+    if path and kept and sound != known:
+        keep_of_program(path, "sound", sound)
+    return faults
+
+
+def _state(run: Run) -> str:
+    """A result, and what decides beside its MPI library whether it counts."""
+    result, here = str(run.result), host_names() if run.job.system.local else ()
+    paths = filter(os.path.exists, (*paths_of(result).values(), claim_of(result)))
+    files = [(about.st_size, about.st_mtime_ns, about.st_ino) for about in map(os.stat, paths)]
+    known = (result, *files, run.benchmark.suite, run.draft.reading, run.draft.program, here)
+    return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _present(run: Run, library: str = "", *_: str) -> list[str]:
+    return [library, present_library(run.job.system, library)]
+
+
+def _read(runs: Sequence[Run]) -> list[tuple[Fault | None, list[str]]]:
+    read = [(run, evidence_in(run.result)) for run in runs]
+    return [(fault_of(run, evidence), _present(run, evidence.library[0])) for run, evidence in read]
 
 
 def _made_elsewhere(run: Run, evidence: Evidence) -> str:
@@ -96,19 +140,13 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
 
     Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
-    runs, before = list(runs), None
-    lines = []
-    for run in runs:
-        if run.draft.reading and not run.has_result and _take(run):
-            lines.append(f"{run.label}: the campaign file now fits its last output: no new run")
-        before = before or OutputsRead(run.campaign_folder)
-        fault = fault_of(run, None, before) if run.has_result else None
-        if fault:
-            set_aside_whole(run.folder) if fault.earlier else set_aside(run)
-            where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
-            lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
-    if before:
-        before.keep()
+    runs = list(runs)
+    taken = [run for run in runs if run.draft.reading and not run.has_result and _take(run)]
+    lines = [f"{run.label}: the campaign file now fits its last output: no new run" for run in taken]
+    for run, fault in faulty(runs):
+        set_aside_whole(run.folder) if fault.earlier else set_aside(run)
+        where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
+        lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
     return lines
 
 

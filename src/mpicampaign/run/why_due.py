@@ -9,14 +9,13 @@ from typing import NamedTuple
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.records import INTERRUPTED
 from mpicampaign.base.run_files import attempts_of
-from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import evidence_in
 from mpicampaign.jobs.plan import selected_plan
 from mpicampaign.jobs.plan_text import pending_text
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.durations import estimate, last_ended
-from mpicampaign.run.set_aside import fault_of
+from mpicampaign.run.set_aside import faulty
 
 NEVER_MADE = "not made yet"
 FAILED_BEFORE = "failed before"
@@ -36,12 +35,10 @@ class DueRun(NamedTuple):
 
 def due_runs(prepared: Prepared, *, once: bool = False) -> list[DueRun]:
     """The runs that are due, those whose results do not count any more among them; nothing is moved."""
-    before = OutputsRead(prepared.folder)
     due = [
         DueRun(run, cause_of(run, prepared)) for run in (prepared.one_repeat if once else prepared.pending)
     ]
-    faults = ((run, fault_of(run, None, before)) for run in prepared.wanted if run.has_result)
-    return due + [DueRun(run, fault.reason) for run, fault in faults if fault]
+    return due + [DueRun(run, fault.reason) for run, fault in faulty(prepared.wanted)]
 
 
 def cause_of(run: Run, prepared: Prepared) -> str:
