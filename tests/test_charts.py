@@ -156,7 +156,8 @@ def read_back(panel: Panel, points: Iterable[Sequence[float]]) -> list[tuple[flo
 
 def named_lines(page: Page, name: str) -> list[tuple[tuple[Point, ...], ...]]:
     """The lines of each group of this name, in the order of drawing."""
-    return [each.lines for each in page.drawn if isinstance(each, Lines) and each.name == name]
+    groups = [each.lines for each in page.drawn if isinstance(each, Lines) and each.name == name]
+    return [tuple(tuple(zip(line[::2], line[1::2], strict=True)) for line in lines) for lines in groups]
 
 
 def marks_of(page: Page) -> list[Marks]:

@@ -286,30 +286,29 @@ def sharing(record: Record, known: dict[object, Any]) -> Record:
     def column(name: str, values: list[int | float | None]) -> Any:
         if name in COUNTS:
             return one((record.suite, name, *values), values)
-        for place, value in enumerate(values):
-            if type(value) is float and value:
-                values[place] = one(value, value)
+        values[:] = [one(value, value) if type(value) is float and value else value for value in values]
         return values
 
-    def columns(series: Series) -> Series:
+    def table(series: Series) -> Series:
         shared = {one(name, name): column(name, values) for name, values in series.columns.items()}
-        return replace(series, columns=shared, qualifiers=texts(series.qualifiers))
+        said = texts(series.qualifiers), series.metrics or one(dict, series.metrics)
+        return Series(one(series.benchmark, series.benchmark), series.ranks, shared, *said)
 
-    nodes = {host: one(tuple(facts.items()), facts) for host, facts in record.nodes.items()}
+    nodes = tuple((host, tuple(facts.items())) for host, facts in record.nodes.items())
     probes = {
-        kind: {one(place, place): one(tuple(values), values) for place, values in places.items()}
+        kind: one(tuple((place, *values) for place, values in places.items()), places)
         for kind, places in record.probes.items()
     }
-    same = ("suite", "case", "status", "verdict", "hosts", "condition")
+    same = ("suite", "case", "status", "verdict", "hosts", "condition", "condition_reason")
     return replace(
         record,
         **{name: one(said, said) for name in same if (said := getattr(record, name))},
         verdict_reasons=tuple(one(reason, reason) for reason in record.verdict_reasons),
         metadata=texts(record.metadata),
         attributes=texts(record.attributes),
-        nodes=nodes,
+        nodes=one(nodes or dict, record.nodes),
         probes=probes,
-        series=tuple(map(columns, record.series)),
+        series=tuple(map(table, record.series)),
     )
 
 

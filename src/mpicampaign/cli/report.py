@@ -60,12 +60,12 @@ def run(options: argparse.Namespace) -> int:
         if options.system:
             raise UserError(Problem("cannot be combined with --map", key="--system"))
         return _report_of_import(options)
-    prepared = prepare_with_results(options.campaign, options.system)
-    selection = selection_of(options)
-    summary = report_of(
-        prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by
+    prepared = [prepare_with_results(options.campaign, options.system)]
+    folder, selection = prepared[0].folder, selection_of(options)
+    summary = report_of(  # which has it alone and frees it
+        prepared.pop(), options.figures, recheck=options.recheck, selection=selection, by=options.by
     )
-    print_lines(*([] if options.quiet else answers_of(prepared.folder, selection)), summary)
+    print_lines(*([] if options.quiet else answers_of(folder, selection)), summary)
     return DONE
 
 
@@ -96,13 +96,15 @@ def report_of(
     """
     from mpicampaign.jobs.prepare import write_plan
 
-    text = Path(prepared.campaign.file).read_text(encoding="utf-8")
+    folder, campaign = prepared.folder, prepared.campaign
+    text = Path(campaign.file).read_text(encoding="utf-8")
     try:
         write_plan(prepared)
-        presentation = replace(prepared.campaign.presentation, by=by)
-        return _report(prepared.folder, presentation, text, figures, recheck, selection)
+        del prepared  # all runs with what is known of each: the records take their place
+        presentation = replace(campaign.presentation, by=by)
+        return _report(folder, presentation, text, figures, recheck, selection)
     except OSError as error:
-        return _existing(prepared.folder, selection, error)
+        return _existing(folder, selection, error)
 
 
 def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:

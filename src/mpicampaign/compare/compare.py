@@ -126,15 +126,23 @@ def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
     """
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         if any(run.startup for run in runs):
-            alone = [replace(run, series=_startup(run)) for run in runs if run.startup or not run.sound]
-            rows = _rows(START_UP, alone, _by_label(alone).get(START_UP, []), STARTUP_METRICS)
-            yield Table(benchmark, START_UP, "", STARTUP_METRICS, tuple(rows), ())
+            alone = [run for run in runs if run.startup or not run.sound]
+            printed = [(run, series) for run in alone if run.status == OK for series in startup_series(run)]
+            rows = _rows(START_UP, alone, printed, STARTUP_METRICS)
+            yield Table(benchmark, START_UP, "", STARTUP_METRICS, tuple(map(_without_values, rows)), ())
 
 
-def _startup(run: Record) -> tuple[Series, ...]:
+def startup_series(run: Record) -> tuple[Series, ...]:
+    """The start-up as if the benchmark had printed it."""
     columns: dict[str, list[float | None]] = {name: [value] for name, value in run.startup.items()}
     ranks = columns.pop(RANKS, [None])[0]
     return (Series(START_UP, int(ranks), columns),) if ranks else ()
+
+
+def _without_values(row: Row) -> Row:
+    """The row of start-up; its cells and the runs have the values."""
+    series = Series(row.label, row.ranks, {})
+    return replace(row, curves=tuple((run, series) for run, _ in row.curves))
 
 
 def _rows(

@@ -343,7 +343,8 @@ def at_sizes(table: Series, sizes: Collection[int]) -> Series:
 
 def end_of(table: Series) -> int:
     """The largest size (B) with a value in any column."""
-    sizes = table.columns.get("size", [])
+    if not (sizes := table.columns.get("size")):
+        return 0
     columns = [
         values for name, values in table.columns.items() if name != "size" and len(values) == len(sizes)
     ]

@@ -12,10 +12,11 @@ from mpicampaign.base import records
 from mpicampaign.base.records import OK, UNVERIFIED, Case, Record, Series
 from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.collect.observed_software import PROGRAM
+from mpicampaign.compare.compare import startup_series
 from mpicampaign.compare.metrics import Metric, units_printed
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import States
-from mpicampaign.compare.tables import Comparison
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.answer import Answer, CandidateRow
 from mpicampaign.questions.machine.say import machine_lines
 from mpicampaign.questions.machine.say_tables import members_grid
@@ -86,12 +87,12 @@ def _values(comparison: Comparison, view: View) -> Iterator[_Line]:
     """Of the chosen metrics what they are taken from; without names of metrics all that was printed."""
     for table in comparison.with_startup.tables:
         made_of = {(metric.column, metric.size) for metric in table.metrics} if view.only.metrics else set()
-        printed = any(_of_row(run, row) for row in table.rows for run in row.records)
+        printed = any(_of_row(table, row, run) for row in table.rows for run in row.records)
         for row in table.rows:
             counted = {run.repeat for run, _ in row.curves}
             for run in row.records:
                 of_run = _run(run, comparison.states) | {"series": row.label, "counts": run.repeat in counted}
-                if series := _of_row(run, row):
+                if series := _of_row(table, row, run):
                     for line in _printed(run.suite, series):
                         metric, size = line["metric"], line["size"]
                         if not made_of or (metric, size) in made_of or (metric, None) in made_of:
@@ -127,8 +128,9 @@ def runs_lines(comparison: Comparison, runs: Sequence[Record]) -> tuple[list[str
     return [*_run(runs[0], comparison.states), *names], map(line_of, runs)
 
 
-def _of_row(run: Record, row: Row) -> Series | None:
-    return next((one for one in run.series if (one.label, one.ranks) == (row.label, row.ranks)), None)
+def _of_row(table: Table, row: Row, run: Record) -> Series | None:
+    printed = run.series if table.suite else startup_series(run)
+    return next((one for one in printed if (one.label, one.ranks) == (row.label, row.ranks)), None)
 
 
 def _run(run: Record, states: States) -> _Line:

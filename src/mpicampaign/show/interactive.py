@@ -133,10 +133,15 @@ def _chart(
     )
     if (repeats := sum(len(each.repeats) for each in drawn)) > _MOST_REPEATS:
         note += f" {repeats} repeats are not drawn: mpicampaign tables --each-run --format csv has them."
+        lines = tuple(line._replace(curve=_without_values(line.curve)) for line in lines)
     labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
     sizes = [size for size in labels if size > 0]  # labelled are powers of 2, where there are any
     ticks = size_ticks(sizes[0], sizes[-1], _MOST_SIZES) or [(float(size), labels[size]) for size in sizes]
     return InteractiveChart(anchor, title, across, up, facets, lines, labels, tuple(ticks), note.strip())
+
+
+def _without_values(curve: ChartCurve) -> ChartCurve:
+    return replace(curve, repeats=tuple(Repeat(repeat.run, {}) for repeat in curve.repeats))
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:

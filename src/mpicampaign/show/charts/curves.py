@@ -168,7 +168,7 @@ def log_axes(
 
 def size_axis(curves: Iterable[ChartCurve], name: str = SIZE) -> Axis | None:
     """Message sizes; a logarithmic axis shows all but 0 B."""
-    sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
+    sizes = {size for each in curves for repeat in each.repeats for size in repeat.values if size > 0}
     if not sizes:
         return None
     return Axis(name, COUNT, _BYTES, Scale(min(sizes) / 1.3, max(sizes) * 1.3))
@@ -195,7 +195,7 @@ def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
     for panel in panels:
         shows = panel.up.scale.shows
         for each in panel.curves:
-            pairs = [pair for repeat in each.repeats for pair in repeat.values.items()]
+            pairs = (pair for repeat in each.repeats for pair in repeat.values.items())
             hidden = {size for size, value in pairs if on_axis(size) and not shows(value)}
             zeros.setdefault(each.name, set()).update(hidden)
     said = [f"{name} at {size_range(sizes)}" for name, sizes in zeros.items() if sizes]

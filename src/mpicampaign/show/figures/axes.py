@@ -63,13 +63,21 @@ class Panel:
         self, curves: Sequence[Iterable[Point]], colour: str, width: float, line: str, alpha: float
     ) -> list[Point]:
         """Thin lines, or small marks where a curve has but one size; their ends."""
-        shown = [points for points in (self.points(curve) for curve in curves) if points]
-        lines = [points for points in shown if len(points) > 1]
-        self.page.lines(lines, colour, width, line, alpha, "repeats")
-        single = [points[0] for points in shown if len(points) == 1]
+        ends: list[Point] = []
+        single: list[Point] = []
+
+        def lines() -> Iterator[list[Point]]:
+            for first, *rest in filter(None, map(self.points, curves)):
+                ends.append(rest[-1] if rest else first)
+                if rest:
+                    yield [first, *rest]
+                else:
+                    single.append(first)
+
+        self.page.lines(lines(), colour, width, line, alpha, "repeats")
         if single:
             self.page.marks(single, "stroke", colour, 7)
-        return [points[-1] for points in shown]
+        return ends
 
     def frame(self, title: str = "", room: float = 0.5) -> None:
         """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from mpicampaign.show.charts.looks import GREY, INK, PALE
@@ -60,7 +62,7 @@ def outline(place: Area) -> list[Point]:
 class Lines(NamedTuple):
     """Lines through points, all of one look but for their colours; ``name``: what they show."""
 
-    lines: tuple[tuple[Point, ...], ...]
+    lines: tuple[array[float], ...]  # of each line x and y of its points: there may be a million
     colours: tuple[str, ...]  # of each line
     width: float
     line: str
@@ -123,7 +125,7 @@ class Page:
 
     def lines(
         self,
-        lines: Sequence[Sequence[Point]],
+        lines: Iterable[Sequence[Point]],
         colour: str | Sequence[str],
         width: float,
         line: str = "solid",
@@ -131,8 +133,9 @@ class Page:
         name: str = "",
     ) -> None:
         """Lines through points; ``colour`` may be a sequence with one for each, ``name`` what they show."""
-        colours = (colour,) * len(lines) if isinstance(colour, str) else tuple(colour)
-        self.drawn.append(Lines(tuple(map(tuple, lines)), colours, width, line, alpha, name))
+        places = tuple(array("d", chain.from_iterable(points)) for points in lines)
+        colours = (colour,) * len(places) if isinstance(colour, str) else tuple(colour)
+        self.drawn.append(Lines(places, colours, width, line, alpha, name))
 
     def grid(self, lines: Sequence[Sequence[Point]], colour: str = PALE, width: float = 0.6) -> None:
         """Lines below all others: of a grid, an axis, or between groups."""

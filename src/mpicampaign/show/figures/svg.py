@@ -94,13 +94,13 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
             look: dict[str, Any] = {"fill": colour, "text_anchor": _ANCHORS.get(align)}
             look |= {"font_weight": "bold" if bold else None, "transform": "rotate(-90)" if turned else None}
             yield element("g", texts, font_size=f"{size:.3g}", **look)
-        case Lines(_, _, width, line, alpha):
+        case Lines(_, _, width, style, alpha):
             drawn = [each for each in alike if isinstance(each, Lines)]
             colours = [colour for each in drawn for colour in each.colours]
-            lines = [points for each in drawn for points in each.lines]
+            lines = [line for each in drawn for line in each.lines]
             for colour, of_colour in _by_colour(colours, lines).items():
-                path = "".join(path_of(page, points) for points in of_colour)
-                look = {"stroke": colour, "stroke_dasharray": dashes(line, width)}
+                path = "".join(path_of(page, zip(line[::2], line[1::2], strict=True)) for line in of_colour)
+                look = {"stroke": colour, "stroke_dasharray": dashes(style, width)}
                 opacity = None if alpha == 1 else alpha
                 yield element("path", d=path, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
         case Marks(points, "circle", colour, size, hollow):  # the round ends of lines without length
