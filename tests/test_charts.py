@@ -23,7 +23,7 @@ from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import axes
-from mpicampaign.show.figures.page import WIDTH, Lines, Marks, Page, Writing
+from mpicampaign.show.figures.page import WIDTH, Lines, Marks, Page, Writing, points_of
 from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
 
@@ -157,7 +157,7 @@ def read_back(panel: Panel, points: Iterable[Sequence[float]]) -> list[tuple[flo
 def named_lines(page: Page, name: str) -> list[tuple[tuple[Point, ...], ...]]:
     """The lines of each group of this name, in the order of drawing."""
     groups = [each.lines for each in page.drawn if isinstance(each, Lines) and each.name == name]
-    return [tuple(tuple(zip(line[::2], line[1::2], strict=True)) for line in lines) for lines in groups]
+    return [tuple(tuple(points_of(line)) for line in lines) for lines in groups]
 
 
 def marks_of(page: Page) -> list[Marks]:

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import whole
@@ -380,7 +381,8 @@ def read_records(path: Path) -> tuple[Header, list[Record]]:
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    return records_from(path.read_bytes(), str(path))
+    with path.open("rb") as file:
+        return _read(file, str(path))
 
 
 def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
@@ -391,8 +393,12 @@ def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
     UserError
         as `read_records`.
     """
-    first, *lines = content.removesuffix(b"\n").split(b"\n")
-    return _header(path, first), [*_records(lines, path)]
+    return _read(BytesIO(content), path)
+
+
+def _read(lines: IO[bytes], path: str) -> tuple[Header, list[Record]]:
+    known: dict[object, Any] = {}
+    return _header(path, lines.readline()), [sharing(record, known) for record in _records(lines, path)]
 
 
 def each_record(path: Path) -> Iterator[Record]:

@@ -10,7 +10,7 @@ from mpicampaign.base.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis, CurveChart, CurvePanel
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Area, Page, Point, spread, widest
+from mpicampaign.show.figures.page import WIDTH, Area, Page, Point, flat, points_of, spread, widest
 
 INTERVALS = "stroke: interval of the median"  # a key
 _LABEL = 7.5
@@ -63,21 +63,12 @@ class Panel:
         self, curves: Sequence[Iterable[Point]], colour: str, width: float, line: str, alpha: float
     ) -> list[Point]:
         """Thin lines, or small marks where a curve has but one size; their ends."""
-        ends: list[Point] = []
-        single: list[Point] = []
-
-        def lines() -> Iterator[list[Point]]:
-            for first, *rest in filter(None, map(self.points, curves)):
-                ends.append(rest[-1] if rest else first)
-                if rest:
-                    yield [first, *rest]
-                else:
-                    single.append(first)
-
-        self.page.lines(lines(), colour, width, line, alpha, "repeats")
-        if single:
+        shown = [flat(points) for points in map(self.points, curves) if points]
+        lines = (points_of(points) for points in shown if len(points) > 2)
+        self.page.lines(lines, colour, width, line, alpha, "repeats")
+        if single := [point for points in shown if len(points) == 2 for point in points_of(points)]:
             self.page.marks(single, "stroke", colour, 7)
-        return ends
+        return [(points[-2], points[-1]) for points in shown]
 
     def frame(self, title: str = "", room: float = 0.5) -> None:
         """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""

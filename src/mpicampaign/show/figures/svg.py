@@ -24,6 +24,7 @@ from mpicampaign.show.figures.page import (
     Point,
     Rectangles,
     Writing,
+    points_of,
 )
 from mpicampaign.show.figures.text_width import FONT
 from mpicampaign.show.writers.html import element
@@ -99,7 +100,7 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
             colours = [colour for each in drawn for colour in each.colours]
             lines = [line for each in drawn for line in each.lines]
             for colour, of_colour in _by_colour(colours, lines).items():
-                path = "".join(path_of(page, zip(line[::2], line[1::2], strict=True)) for line in of_colour)
+                path = "".join(path_of(page, points_of(line)) for line in of_colour)
                 look = {"stroke": colour, "stroke_dasharray": dashes(style, width)}
                 opacity = None if alpha == 1 else alpha
                 yield element("path", d=path, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
