@@ -28,6 +28,7 @@ from mpicampaign.show.figures.svg import drawing, svg, svg_file
 from mpicampaign.show.runs import unused
 from mpicampaign.show.view import DEFAULT, View
 
+LARGEST = 60_000  # a browser that scrolls to a larger picture pauses: it has hundreds of curves or marks
 _LONGEST_ALT = 400  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
@@ -35,7 +36,10 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn chart and its texts; ``picture`` is for the report, which writes the title itself."""
+    """A drawn chart and its texts; ``picture`` is for the report, which writes the title itself.
+
+    It is empty where the report would only link to it.
+    """
 
     name: str
     chart: model.Captioned
@@ -113,6 +117,8 @@ class _Files:
         for file in files:
             _write(page, drawn, file)
         picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
+        if len(picture) > LARGEST and chart.section == "figures":
+            picture = Markup()
         texts = {key.name: getattr(chart, key.name) for key in fields(model.Captioned)}
         # Alone: its values have no way from the process that draws, see `in_background`.
         self.figures.append(Figure(name, model.Captioned(**texts), picture, files))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -21,6 +20,7 @@ from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
 from mpicampaign.report.data import runs_lines
+from mpicampaign.report.draw_figures import LARGEST, Figure
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.summary import first_screen
 from mpicampaign.report.tables import (
@@ -59,12 +59,8 @@ from mpicampaign.show.view import DEFAULT, View, percent
 from mpicampaign.show.writers.csv import csv_lines
 from mpicampaign.show.writers.html import element, framed, html, program
 
-if TYPE_CHECKING:
-    from mpicampaign.report.draw_figures import Figure
-
 HISTORY = "history.html"  # beside the report
 _LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
-_LARGEST_FIGURE = 60_000  # a browser that scrolls to a larger one pauses: it has hundreds of curves or marks
 
 
 def write_report(
@@ -244,7 +240,7 @@ def figures_section(source: ReportSource, figures: Sequence[Figure], room: int) 
     fitting = set()
     for size, name in sorted((len(figure.picture), figure.name) for figure in figures):
         room -= size
-        fitting |= {name} if size <= _LARGEST_FIGURE and room >= 0 else set()
+        fitting |= {name} if 0 < size <= LARGEST and room >= 0 else set()
     shown = [figure for figure in figures if figure.name in fitting]
     nodes: list[PageNode] = []
     if linked := [figure for figure in figures if figure.name not in fitting]:
