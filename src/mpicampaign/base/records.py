@@ -90,10 +90,8 @@ EACH_SWITCHES, NODE_STATE = "switches of the nodes", "state of the node"
 SCHEDULER = "scheduler"
 NODE, PAIR = "node", "pair"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
-SETTINGS_FILES, UNREAD_SETTINGS = (
-    "settings_files",
-    "settings_unread",
-)  # what files set; variables that nobody read
+# what files set; variables that nobody read
+SETTINGS_FILES, UNREAD_SETTINGS = "settings_files", "settings_unread"
 NO_SETTINGS = "none"
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine

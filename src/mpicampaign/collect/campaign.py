@@ -73,11 +73,9 @@ class Reported:
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
     """The plan of a merged bundle, whose outputs are read as the campaign file here says."""
-    here = {entry.case.benchmark: (entry.reading, entry.scaling) for entry in plan.cases}
-    read = [
-        (entry, *here.get(entry.case.benchmark, (entry.reading, entry.scaling))) for entry in theirs.cases
-    ]
-    cases = (replace(entry, reading=reading, scaling=scaling) for entry, reading, scaling in read)
+    here = {entry.case.benchmark: entry for entry in plan.cases}
+    read = [(entry, here.get(entry.case.benchmark, entry)) for entry in theirs.cases]
+    cases = (replace(entry, reading=own.reading, scaling=own.scaling) for entry, own in read)
     return replace(theirs, cases=tuple(cases))
 
 

@@ -205,13 +205,7 @@ ALIKE = {
     "message sizes": ("sizes",),
 }
 _CALLS = ("command", "calling_sequence", "arguments")  # from which options and launch are read
-_PARTS = (
-    "modules",
-    "settings",
-    SETTINGS_FILES,
-    "process",
-    "attributes",
-)  # tokens that are compared one by one
+_PARTS = ("modules", "settings", SETTINGS_FILES, "process", "attributes")  # their tokens are compared
 _UNNAMED = ("version", "mpi", "mpi_library", "mpi_library_file", *_PARTS)  # shown without their key
 _FOLDER = re.compile(r"(^|[=:,])/\S*/")
 # Options of launchers that name hosts, files, jobs or time limits, each with its value.

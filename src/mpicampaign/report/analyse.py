@@ -14,7 +14,7 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.presentation import Presentation, ReferenceChoice
-from mpicampaign.base.records import OK, RECORDS, Header, Record, read_records, write_records
+from mpicampaign.base.records import OK, RECORDS, Header, Record, each_record, write_records
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.looks import note_look
@@ -157,7 +157,7 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
     if any(record.status == OK or record.unread for record in records) or not before.is_file():
         return
     try:
-        kept = sum(record.status == OK for record in read_records(before)[1])
+        kept = sum(record.status == OK for record in each_record(before))
     except UserError:
         return
     if kept:

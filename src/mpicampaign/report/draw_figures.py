@@ -36,10 +36,7 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn chart and its texts; ``picture`` is for the report, which writes the title itself.
-
-    It is empty where the report would only link to it.
-    """
+    """A drawn chart and its texts; ``picture``: for the report, empty where that only links to a file."""
 
     name: str
     chart: model.Captioned

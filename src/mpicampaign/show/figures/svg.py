@@ -103,7 +103,10 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
                 path = "".join(path_of(page, points_of(line)) for line in of_colour)
                 look = {"stroke": colour, "stroke_dasharray": dashes(style, width)}
                 opacity = None if alpha == 1 else alpha
-                yield element("path", d=path, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
+                # a text of a megabyte would be kept, in case that it comes again
+                yield element(
+                    "path", d=Markup(path), stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look
+                )
         case Marks(points, "circle", colour, size, hollow):  # the round ends of lines without length
             path = "".join(path_of(page, [point]) for point in points)
             for stroke, width in ((colour, size + 1), ("white", size - 1))[: 1 + hollow]:

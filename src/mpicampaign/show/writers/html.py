@@ -23,7 +23,6 @@ from mpicampaign.show.writer import TextWriter
 _WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
-_LONG = 1000  # characters of a text that occurs once: a path of ten thousand lines has millions
 _SECTIONS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 
 
@@ -45,10 +44,7 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
 def _safe(text: object) -> Markup:
     """The text made visible and escaped, unless it is markup."""
-    if isinstance(text, Markup):
-        return text
-    text = str(text)
-    return _escaped(text) if len(text) < _LONG else escape(visible(text))
+    return text if isinstance(text, Markup) else _escaped(str(text))
 
 
 @lru_cache(maxsize=10_000)  # names, heads and roles are the same in many cells
