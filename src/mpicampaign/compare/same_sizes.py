@@ -24,11 +24,7 @@ def over_sizes_of_both(one: tuple[Row, Cell], other: tuple[Row, Cell]) -> tuple[
     sizes = shared_sizes([*curves, *others]) if one[1].metric.size is None else None
     if sizes is None:
         return one[1], other[1], 0
-    return (
-        _within(one[1], curves, sizes),
-        _within(other[1], others, sizes),
-        sum(size > 0 for size in sizes),
-    )
+    return _within(one[1], curves, sizes), _within(other[1], others, sizes), sum(size > 0 for size in sizes)
 
 
 def shared_sizes(curves: Sequence[Printed]) -> set[int] | None:

@@ -102,10 +102,7 @@ def sections_of_page(
     comparison: Comparison, view: View, drawings: Callable[[str], Sequence[Drawing]]
 ) -> list[Section]:
     """The sections after the answers; ``drawings``: of a section, by its anchor."""
-    return [
-        *machine_section(comparison.machines, drawings),
-        *scaling_section(comparison, view, drawings),
-    ]
+    return [*machine_section(comparison.machines, drawings), *scaling_section(comparison, view, drawings)]
 
 
 # Charts

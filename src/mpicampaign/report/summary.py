@@ -303,11 +303,7 @@ def _answer(source: ReportSource, found: Sequence[Answer], number: int) -> Secti
     marks: tuple[str | Span, ...] = ()
     for mark in answer.marks:
         marks += (*([" · "] if marks else []), Span(f"{mark.sign} {mark.value}", "mark", hint=KEY[mark.sign]))
-    text = [
-        Heading(_title(answer), 3),
-        Paragraph(answer.finding),
-        *_fold(marks or "more", answer.details),
-    ]
+    text = [Heading(_title(answer), 3), Paragraph(answer.finding), *_fold(marks or "more", answer.details)]
     drawn = pictures(source, answer, shows_sizes=is_first)
     picture = [Section(tuple(drawn), role="picture")] if drawn else []
     return Section((Section(tuple(text), role="said"), *picture), f"answer-{number + 1}", "answer")

@@ -146,10 +146,7 @@ def _cell(source: ReportSource, row: Row, metric: Metric, is_full: bool) -> Box:
     at = f", at {shown.at}" if shown.at else ""
     small = [f"mean {mean.text}, {low.text} to {high.text}{at}"] if is_full else []
     small += [f"of {shown.bound}"] if shown.bound else []
-    below = (
-        Span(shown.interval, "interval"),
-        *(Span(text, "small") for text in small),
-    )
+    below = (Span(shown.interval, "interval"), *(Span(text, "small") for text in small))
     text = f"{median.text} %" if metric.bound else median.text
     return median._replace(text=Span(text, link=source.runs_of(row)), below=below)
 

@@ -167,13 +167,7 @@ def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
     notes += [Recorded(kind=AT_MOST, reason=doubt)] if doubt else []
     order = f"N {most.order}" if most.order else ""
     return replace(
-        most.row,
-        label=NAME,
-        cells=cells,
-        notes=tuple(notes),
-        stretches=(),
-        detail=order,
-        at_most=bool(doubt),
+        most.row, label=NAME, cells=cells, notes=tuple(notes), stretches=(), detail=order, at_most=bool(doubt)
     )
 
 

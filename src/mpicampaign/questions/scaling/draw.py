@@ -43,10 +43,7 @@ def _chart(scene: Scene, kind: str, drawn: list[Scaling]) -> CurveChart:
     own_scales = any(panel.up != panels[0].up for panel in panels)
     alt = f"{title}. {' '.join(texts)}"
     return CurveChart(
-        *(title, caption, alt, across, panels, own_scales),
-        keyed=True,
-        ticks=tuple(ranks),
-        section=section,
+        *(title, caption, alt, across, panels, own_scales), keyed=True, ticks=tuple(ranks), section=section
     )
 
 

@@ -158,10 +158,7 @@ def _rows_of(scene: Scene, table: Table) -> list[DotRow]:
     """The table's rows but those not available."""
     return [
         DotRow(
-            scene.place(row),
-            scene.label(table, row),
-            scene.look(table, row) if row.counted else None,
-            row,
+            scene.place(row), scene.label(table, row), scene.look(table, row) if row.counted else None, row
         )
         for row in offered(table)
     ]

@@ -159,12 +159,7 @@ class PanelGrid(NamedTuple):
 
 
 def panel_grid(
-    count: int,
-    across: int,
-    panel_height: float,
-    room: float,
-    own_scales: bool = False,
-    below: float = 0.0,
+    count: int, across: int, panel_height: float, room: float, own_scales: bool = False, below: float = 0.0
 ) -> PanelGrid:
     """Places for so many panels.
 
