@@ -100,13 +100,10 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
             colours = [colour for each in drawn for colour in each.colours]
             lines = [line for each in drawn for line in each.lines]
             for colour, of_colour in _by_colour(colours, lines).items():
-                path = "".join(path_of(page, points_of(line)) for line in of_colour)
+                text = Markup("".join(path_of(page, points_of(line)) for line in of_colour))  # else cached
                 look = {"stroke": colour, "stroke_dasharray": dashes(style, width)}
                 opacity = None if alpha == 1 else alpha
-                # a text of a megabyte would be kept, in case that it comes again
-                yield element(
-                    "path", d=Markup(path), stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look
-                )
+                yield element("path", d=text, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
         case Marks(points, "circle", colour, size, hollow):  # the round ends of lines without length
             path = "".join(path_of(page, [point]) for point in points)
             for stroke, width in ((colour, size + 1), ("white", size - 1))[: 1 + hollow]:
