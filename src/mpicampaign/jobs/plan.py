@@ -133,10 +133,11 @@ def plan_of(
         if case.candidate.is_made_here and not (unit.entry.each or unit.entry.race or unit.decided_with)
     ]
     states = further_in_states(campaign, in_states, results)
-    asked = [
-        (unit, extended(case, states[case.candidate.case]) if case.candidate.case in states else case)
-        for unit, case in asked
-    ]
+    if states:
+        asked = [
+            (unit, extended(case, states[case.candidate.case]) if case.candidate.case in states else case)
+            for unit, case in asked
+        ]
     runs = with_parts(run for unit, case in asked for run in planned_runs(unit, case))
     further_runs = (run for run in runs if run.further)
     begun = {

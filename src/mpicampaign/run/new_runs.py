@@ -92,7 +92,7 @@ def _compared(
 ) -> Iterator[RunsOfCases]:
     """The runs of cases that are compared with each other, in the order of the campaign file."""
     of_cases = grouped(runs, lambda run: run.case)
-    in_order = [planned.case for planned in prepared.plan.cases if planned.case in of_cases]
+    in_order = [entry.case for entry in prepared.plan.cases if entry.case in of_cases] if of_cases else []
     for cases in grouped(in_order, alike).values():
         if len(cases) > 1:
             yield {case: of_cases[case] for case in cases}
