@@ -21,6 +21,7 @@ from mpicampaign.base.records import Series
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse, parts
 from mpicampaign.suites.hpcc import _COLUMNS
+from mpicampaign.suites.reading import column
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -248,3 +249,8 @@ def test_a_wrong_sum_is_of_dot_alone() -> None:
         with pytest.raises(OutputError, match="Validation failed on sum"):
             read(text)
         assert read(text, in_part=True) == read(BABEL)[:-1]
+
+
+def test_a_column_is_as_strict_as_each_of_its_numbers() -> None:
+    with pytest.raises(OutputError, match=r"line 7: #bytes is '9{19}', not a whole number"):
+        column(["1", "9" * 19], [6, 7], "#bytes", counts=True)

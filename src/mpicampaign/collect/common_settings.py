@@ -65,7 +65,7 @@ def _process(evidence: Evidence) -> str:
         variables = evidence.variables | evidence.changed_variables[rank]
         preloads = [path.rpartition("/")[2] for path in below(seen, "start.preload.").values()]
         tokens |= dict.fromkeys([f"nice={seen['start.nice']}", *(f"preload={name}" for name in preloads)])
-        runtime = filter(_RUNTIME.match, sorted(variables))
+        runtime = sorted(filter(_RUNTIME.match, variables))
         tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in runtime)
     return " ".join(tokens)
 

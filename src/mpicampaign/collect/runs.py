@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os import F_OK, access
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,9 +217,10 @@ def read_run(
 def _files_in(place: Path | str) -> _RunFiles:
     """``place``: a result or an attempt."""
     claim = claim_of(place)
-    paths = {**paths_of(place), "script": f"{Path(claim).parent}/job.sh", "claim": claim}
-    read = {name: content_of(paths[name]) for name in ("script", "claim")}
-    contents = raw_files(place) | {name: content for name, content in read.items() if content is not None}
+    paths = {**paths_of(place), "script": f"{claim.removesuffix('claim')}job.sh", "claim": claim}
+    # of the script counts that it is there: it recorded its own checksum
+    beside = {"script": b"" if access(paths["script"], F_OK) else None, "claim": content_of(claim)}
+    contents = raw_files(place) | {name: content for name, content in beside.items() if content is not None}
     paths = {name: path for name, path in paths.items() if name in contents}
     return _RunFiles(str(place), paths, contents)
 

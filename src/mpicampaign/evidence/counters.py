@@ -57,15 +57,15 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
     node = evidence.nodes.get(host, {})
     moved: dict[tuple[str, str], list[int]] = {}
     halves = []
-    for key, value in node.items():
-        moment, _, rest = key.partition(".")
+    first, last = below(node, "before."), below(node, "after.")
+    for rest in {**first, **last}:
         kind, _, counter = rest.partition(".")
-        if moment not in ("before", "after") or kind not in ("net", "rdma", "ib"):
+        if kind not in ("net", "rdma", "ib"):
             continue
-        before, after = number(value), number(node.get(f"after.{rest}", ""))
-        if before is None or after is None or f"before.{rest}" not in node:
+        before, after = (number(read.get(rest, "")) for read in (first, last))
+        if before is None or after is None:
             halves.append(rest)
-        elif moment == "before":
+        else:
             moved.setdefault((kind, counter.rpartition(".")[0]), []).append(max(after - before, 0))
     interfaces = {name: max(counts) for (kind, name), counts in moved.items() if kind == "net"}
     ports = {name: tuple(counts) for (kind, name), counts in moved.items() if kind == "rdma"}

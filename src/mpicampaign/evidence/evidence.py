@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from sys import intern
 
 HEADER = "#mpicampaign-evidence 2"
 CLAIM_HEADER = "#mpicampaign-claim 1"
@@ -105,14 +106,16 @@ def read_evidence(text: str, claim: str = "") -> Evidence:
         lines = lines[: lines.index(END)]  # the outputs of a run follow in its file
     claims = [line for line in _lines(claim, CLAIM_HEADER) if line.startswith("claim ")]
     known: dict[str, dict[str, str] | None] = {}  # where lines belong, of which a run has hundreds
-    for line in claims + [line for line in lines if not line.startswith("claim ")]:
+    if "\nclaim " in text:
+        lines = [line for line in lines if not line.startswith("claim ")]
+    for line in claims + lines:
         name, equals, value = line.partition("=")
         place, _, key = name.rpartition(" ")
         target = known.get(place)
         if target is None or not equals or key in target:
             known[place] = _take(evidence, line)
         else:
-            target[key] = value
+            target[intern(key)] = value  # one object in all runs: `below` compares them
     return evidence
 
 
@@ -148,8 +151,12 @@ def _take(evidence: Evidence, line: str) -> dict[str, str] | None:
 
 def below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
     """The values whose keys begin with a prefix, by the rest of their keys: ``LANG`` of ``env.LANG``."""
-    length = len(prefix)  # of a hundred calls a run
-    return {key[length:]: value for key, value in values.items() if key.startswith(prefix)}
+    return {rest: values[name] for name, rest in _below(tuple(values), prefix)}
+
+
+@lru_cache(maxsize=256)  # thousands of runs record the same names
+def _below(names: tuple[str, ...], prefix: str) -> list[tuple[str, str]]:
+    return [(name, name.removeprefix(prefix)) for name in names if name.startswith(prefix)]
 
 
 def cpu_list(text: str) -> set[int]:

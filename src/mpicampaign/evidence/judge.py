@@ -8,7 +8,6 @@ node's /sys, the topology is a declared one, and the verdict says so.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from itertools import product
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
-from mpicampaign.base.identity import identity, run_path
+from mpicampaign.base.identity import identity_of, run_path
 from mpicampaign.base.records import DECLARED, VERIFIED, Case, Series
 from mpicampaign.base.text import counted, in_ranks, listed
 from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
@@ -102,18 +101,11 @@ def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
     wanted = run_path(case, number(claim["repeat"]) or 0, claim["identity"]).removeprefix("runs/")
     if (ran := evidence.job["run"]) != wanted:
         return [Finding("result", CONTRADICTS, f"it belongs to another run: {ran}, not {wanted}")]
-    if _identity(claim["declared"]) != claim["identity"]:
+    if identity_of(claim["declared"]) != claim["identity"]:
         return [Finding("claim", CONTRADICTS, "its identity was not made from its declaration")]
     if claim["settings"] != str(len(evidence.settings)):
         return [Finding("claim", LACKS, f"it lacks some of its {claim['settings']} settings")]
     return []
-
-
-def _identity(declared: str) -> str:
-    try:
-        return identity(json.loads(declared))
-    except ValueError:
-        return ""
 
 
 def _files(evidence: Evidence, raw: Mapping[str, bytes]) -> list[Finding]:

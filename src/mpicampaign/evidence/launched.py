@@ -151,7 +151,7 @@ def _wrong_variable(
     evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str, value: str
 ) -> tuple[str, str] | None:
     """Outcome and reason of a variable in which a rank differs from the script; None where that may be."""
-    mpi, script = evidence.claim.get("mpi", ""), evidence.job.get(f"env.{name}")
+    mpi = evidence.claim.get("mpi", "")
     if _EXTENDED.fullmatch(name) or of_launcher(mpi, name) or _is_option(evidence, name):
         return None
     if name in claimed:
@@ -162,6 +162,7 @@ def _wrong_variable(
         return None
     if any(declared.get(key) for key in _OPTIONS):
         return LACKS, "which the job script did not set; an option of the launcher may have"
+    script = evidence.job.get(f"env.{name}")
     return (CONTRADICTS, _UNSET.format("job script") if script is None else f"in the job script {script}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from sys import intern
 
 from mpicampaign.base.network_devices import network_of
-from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence, below
 from mpicampaign.evidence.findings import number
 
 # Recorded names, as in /sys and /proc; those with a dot behind them are of a port or adapter: ``speed.eth0``.
@@ -47,10 +47,7 @@ def _facts(seen: Mapping[str, str]) -> dict[str, str]:
 
 def _rises(seen: Mapping[str, str]) -> dict[str, str]:
     rises = {}
-    for key, value in seen.items():
-        if not key.startswith("after."):
-            continue
-        counter = key.removeprefix("after.")
+    for counter, value in below(seen, "after.").items():
         before = seen.get(f"before.{counter}", value)
         if before != value and device_of(counter)[0] in COUNTERS:
             first, last = number(before), number(value)

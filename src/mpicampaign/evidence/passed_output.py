@@ -47,9 +47,10 @@ def passed_findings(evidence: Evidence, stdout: bytes, tables: Sequence[Series])
     rows = _rows(evidence, stdout, tables)
     told = "-i " in evidence.claim["arguments"] or all("repetitions" in table.columns for table in tables)
     late = LATE_FROM_NODES if len(evidence.hosts) > 1 else LATE
-    if wrong := _too_fast([row for row in rows if row.flushed], late):
+    flushed = [row for row in rows if row.flushed]
+    if wrong := _too_fast(flushed, late):
         yield Finding("output", CONTRADICTS if told else LACKS, wrong)
-    elif wrong := _too_fast(rows, late):
+    elif len(flushed) < len(rows) and (wrong := _too_fast(rows, late)):
         yield Finding("output", LACKS, f"{wrong}: kept back by its launcher, or printed by something else")
 
 
@@ -58,7 +59,7 @@ def _rows(evidence: Evidence, stdout: bytes, tables: Sequence[Series]) -> list[_
     suite, arguments = SUITES[evidence.claim["suite"]], evidence.claim["arguments"].split()
     writes = [tuple(map(int, write)) for write in _WRITE.findall(evidence.job.get("writes", ""))]
     ends = [*accumulate(size for *_, size in writes)]
-    lines = [*re.finditer(rf"^{suite.row or '(?!)'}.*\n".encode(), stdout, re.MULTILINE)]
+    lines = [*re.finditer(rf"\n{suite.row or '(?!)'}.*(?=\n)".encode(), b"\n" + stdout)]
     timed = [row for table in tables for row in _least_times(table, suite.counts(table, arguments))]
     rows = [_Row(-1, 0.0, 0.0, flushed=True, accounted=0.0)]
     is_known = writes and lines and lines[-1].end() <= ends[-1]
@@ -86,5 +87,6 @@ def _too_fast(rows: Sequence[_Row], late: float) -> str:
             since = "" if start.size < 0 else f"after {format_size(int(start.size))} "
             accounts = f"account for {spent:.2f} s or more, but came within {passed:.2f} s"
             return f"its rows {since}up to {format_size(int(row.size))} {accounts}"
-        start = min(start, row, key=lambda each: each.accounted - each.earliest)
+        if row.accounted - row.earliest < start.accounted - start.earliest:
+            start = row
     return ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import Any
 
 from mpicampaign.base.registry import Registry
@@ -92,6 +93,7 @@ def places() -> tuple[str, ...]:
     return tuple(dict.fromkeys((*of_libraries, *_PLACES)))
 
 
+@lru_cache(maxsize=256)
 def of_launcher(name: str, variable: str) -> bool:
     """Whether a library's launcher sets a variable by itself, or the variable changes no message."""
     known = facts(name).launcher_sets
@@ -108,6 +110,7 @@ def is_derived(name: str, variable: str, value: str, settings: str) -> bool:
     return any(re.search(pattern, settings) for pattern in filled)
 
 
+@lru_cache(maxsize=256)
 def steers_library(name: str, variable: str) -> bool:
     """Whether a variable changes what a library does; never, where it is not known what its launcher sets."""
     library = facts(name)

@@ -25,7 +25,7 @@ from mpicampaign.suites.reading import (
     check_no_row_above,
     check_order,
     check_row_count,
-    decimal,
+    column,
     integer,
     is_whole_row,
     looks_like_row,
@@ -77,7 +77,8 @@ _FAILURES = (_DEFECT, "Invalid benchmark name")
 _NO_RUN = "# NO SUCCESSFUL EXECUTIONS"  # IMB-MT, in place of a table
 _NO_HEADER = "the header of the Intel MPI Benchmarks is missing: empty, cut or another program's"
 _HEADINGS = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
-_COLUMN_WIDTH = 13  # characters; right-aligned
+_COLUMN = "%13s"  # right-aligned
+_PLAIN_ROW = re.compile(r"(?: +[0-9]+(?:\.[0-9]+)?)+")
 _COUNTS = ("#bytes", "#repetitions", "Group", "Msg/sec")
 
 
@@ -91,7 +92,7 @@ class _ImbTable:
     groups: int = 1  # how many process groups ran it at the same time
     qualifiers: dict[str, str] = field(default_factory=dict)
     headings: tuple[str, ...] = ()
-    fixed_width: bool = False
+    layout: str = ""  # of the row of headings, where that is as IMB lays it out
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
     stopped: dict[int, tuple[list[str], str]] = field(default_factory=dict)
     foreign: int = 0  # first line inside that is not a row
@@ -118,8 +119,9 @@ class _ImbTable:
     def column(self, heading: str) -> list[float]:
         """The printed values under a heading; asked for when all rows are there."""
         if heading not in self.values:
-            place, read = self.headings.index(heading), integer if heading in _COUNTS else decimal
-            self.values[heading] = [read(tokens[place], number, heading) for number, tokens in self.rows]
+            place = self.headings.index(heading)
+            printed, lines = [tokens[place] for _, tokens in self.rows], (number for number, _ in self.rows)
+            self.values[heading] = column(printed, lines, heading, counts=heading in _COUNTS)
         return self.values[heading]
 
     def take_row(self, number: int, line: str) -> None:
@@ -134,19 +136,14 @@ class _ImbTable:
 
     def _row(self, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
-        for position, token in enumerate(tokens[1:3], start=1):
+        for position, token in enumerate(tokens[1:3] if "-" in line else (), start=1):
             if token.startswith(_GIVEN_UP):
                 self.stopped[number] = (tokens[:position], " ".join(tokens[position:])[:100])
                 return
         check_column_count(tokens, self.headings, number)
-        if self.fixed_width and _joined(tokens) != line.rstrip():
+        if self.layout and self.layout % (*tokens,) != line.rstrip():
             raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
         self.rows.append((number, tokens))
-
-
-def _joined(tokens: Iterable[str]) -> str:
-    """The line as IMB lays it out: every column 13 wide, right-aligned."""
-    return "".join([token.rjust(_COLUMN_WIDTH) for token in tokens])
 
 
 @dataclass(slots=True)
@@ -175,6 +172,8 @@ class _ImbReader:
                 self.table.closed = True
         elif "#" in line and _HEADINGS.match(line):
             self._heading(number, line)
+        elif self.table and self.table.headings and _PLAIN_ROW.fullmatch(line):
+            self.table.take_row(number, line)
         elif line.startswith("#"):
             self._comment(number, line)
         else:
@@ -186,7 +185,8 @@ class _ImbReader:
         if self.table is None or self.table.headings:
             raise OutputError(f"line {number}: table without a benchmark's name above: garbled")
         self.table.headings = tuple(row_tokens(line, number))
-        self.table.fixed_width = _joined(self.table.headings) == line.rstrip()
+        layout = _COLUMN * len(self.table.headings)
+        self.table.layout = layout if layout % self.table.headings == line.rstrip() else ""
 
     def _other(self, number: int, line: str) -> None:
         if line.lstrip().startswith(_FAILURES):
@@ -689,7 +689,7 @@ def _metadata(reader: _ImbReader) -> dict[str, str]:
 _BENCHMARK = re.compile(r"\n# Benchmarking (\S+)")
 _CALL = re.compile(r"\n# (?:\S*/)?(IMB-\w+(?:-GPU)?)(?: |$)", re.MULTILINE)
 _ON_GPU = re.compile(r"^# (?:\S*/)?IMB-\w+-GPU(?: .*-mem_alloc_type +(\w{1,20}))?", re.MULTILINE)
-_DATE = re.compile(r"^# Date +: (.{1,40})$", re.MULTILINE)
+_DATE = re.compile(r"\n# Date +: (.{1,40})$", re.MULTILINE)
 _LONGEST_NAME = 64  # characters that a label may have
 _BUILT_IN = (
     *("PingPong", "PingPing", "Sendrecv", "Exchange", "Uniband", "Biband"),
@@ -757,7 +757,7 @@ class _Imb(Suite):
 
     def printed_times(self, output: str, offset: int) -> Iterator[float]:
         """The date of the header, in the local time of rank 0."""
-        date = _DATE.search(output)
+        date = _DATE.search(f"\n{output}")
         if date and (moment := printed_date(date[1])):
             yield timegm(moment.timetuple()) - offset
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 
 from mpicampaign.base.records import Series
 
@@ -158,6 +159,13 @@ def decimal(token: str, number: int, what: str) -> float:
     if not _DECIMAL.fullmatch(token):
         raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
     return float(token)
+
+
+def column(tokens: Sequence[str], lines: Iterable[int], what: str, *, counts: bool) -> list[float]:
+    """The numbers of a column, read at once; one by one to name a wrong one."""
+    form, one, plain = (_INTEGER, integer, int) if counts else (_DECIMAL, decimal, float)
+    whole = re.fullmatch(rf"{form.pattern}(?: {form.pattern})*", " ".join(tokens))
+    return [*map(plain, tokens)] if whole else [*map(one, tokens, lines, repeat(what))]
 
 
 def scientific(token: str, number: int, what: str) -> float:
