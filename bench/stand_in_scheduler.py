@@ -2,7 +2,8 @@
 """Stands in for Slurm: a step starts nothing, but puts recorded outputs into the folders of its runs.
 
 It is called sbatch, srun, squeue, sinfo or scontrol, and knows just the calls that mpicampaign makes. Its
-folder has a file for each job: the job's name, and `ended` once its script has ended.
+folder has a file for each job: the job's name, and `ended` once its script has ended. Others use the nodes in
+`busy`; its clock is ahead by the minutes in `later`.
 """
 
 import hashlib
@@ -57,7 +58,7 @@ def srun(nodes: str, of: str, batch: str, step: str) -> None:
     allowed = set(Path(of).read_text(encoding="utf-8").split())
     assert len(allowed) == int(nodes)
     campaign = Path(batch).parents[1]
-    begin = datetime.now(UTC)
+    begin = datetime.now(UTC) + timedelta(minutes=sum(map(int, listed("later"))))
     with Path(f"{batch}.rounds").open(encoding="utf-8") as lines:
         for line in lines:
             number, node, role, _, folder, members = line.rstrip("\n").split("\t")
@@ -124,9 +125,16 @@ def _jobs() -> list[tuple[str, str, str]]:
 
 
 def sinfo(nodes: str, form: str) -> None:
-    """All nodes are free."""
-    shown = {"%N %t": "{} idle", "%N|%T|%E": "{}|idle|none"}[form]
-    print("\n".join(map(shown.format, expand(nodes))))
+    """Nodes are free, or others use them."""
+    shown, busy = {"%N %t": "{} {:.5}", "%N|%T|%E": "{}|{}|none"}[form], listed("busy")
+    for node in expand(nodes):
+        print(shown.format(node, "allocated" if node in busy else "idle"))
+
+
+def listed(name: str) -> list[str]:
+    """The words in a file of its folder; none without it."""
+    file = HERE / name
+    return file.read_text(encoding="utf-8").split() if file.exists() else []
 
 
 CALLS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING
 import build_records as make
 import numpy as np
 import pytest
+import whole_machine
+from conftest import ProjectCopy
 from plain_machine import Plain
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME, Dimension
@@ -344,6 +347,35 @@ def test_parts_of_a_round_that_are_hours_apart_are_not_compared(
     records = [run for number in range(1, 17) for run in machine.round(number, machine.nodes)]
     [found] = compare([_later(run) if run.hosts[0] in night else run for run in records]).machines
     assert bool(show_machine.found_nodes(found)) == (apart > 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("hosts", "busy"), [("n[0001-0020]", "n0007"), ("n[0001-0006,0008-0020]", "")])
+def test_a_slow_node_that_comes_an_hour_later_is_judged_beside_others(
+    project: ProjectCopy, hosts: str, busy: str
+) -> None:
+    """Others used it, or the campaign file did not name it."""
+    file = whole_machine.write_campaign(project.folder, hosts, "node")
+    text = file.read_text(encoding="utf-8") + "time_when_busy: 1 s\n"
+    said, runs = [], set[tuple[str, int, str]]()
+    for minutes, whole, used in ((0, hosts, busy), (60, "n[0001-0020]", "")):
+        file.write_text(text.replace(hosts, whole), encoding="utf-8")
+        (project.folder / "bin/busy").write_text(used, encoding="utf-8")
+        (project.folder / "bin/later").write_text(str(minutes), encoding="utf-8")
+        path = {"PATH": f"{project.folder}/bin:{os.environ['PATH']}", "MPICAMPAIGN_STATES": "off"}
+        done = project.succeed("run", "--campaign", str(file), variables=path)
+        said.append(done.stdout)
+        before, runs = (
+            runs,
+            {
+                (run.case.host_group, run.repeat, run.started)
+                for run in project.records("machine")
+                if run.started
+            },
+        )
+        assert before <= runs, "no run is lost"
+    assert "No node of 19 is shown to be slower" in said[0] and "1 of 20 nodes is slow: n0007 " in said[1]
+    assert "no longer describes" not in said[1]
 
 
 def _later(run: Record) -> Record:

@@ -23,10 +23,20 @@ BUSY = "busy until"
 
 
 class Waves(NamedTuple):
-    """``late``: by node, until when others used it, or empty; ``further``: the nodes of each later wave."""
+    """``late``: by node, until when others used it, or empty.
+
+    ``further``: the nodes of each later wave, each with the last round that it had made by then.
+    """
 
     late: Mapping[str, str] = {}
-    further: tuple[Sequence[str], ...] = ()
+    further: tuple[Mapping[str, int], ...] = ()
+
+    def left_after(self, wave: int) -> dict[str, int]:
+        """The nodes that later waves took: the last round that each made before that."""
+        left: dict[str, int] = {}
+        for taken in reversed(self.further[wave:]):
+            left |= taken
+        return left
 
 
 def waves_key(case: Case) -> str:
@@ -37,7 +47,12 @@ def waves_key(case: Case) -> str:
 def read_waves(campaign_folder: Path) -> dict[str, Waves]:
     """By `waves_key`; of those that were ever short of nodes."""
     known = json.loads(text_or_nothing(campaign_folder / FILE) or "{}")
-    return {key: Waves(late, tuple(further)) for key, (late, further) in known.items()}
+    return {key: Waves(late, tuple(map(_last_rounds, further))) for key, (late, further) in known.items()}
+
+
+def _last_rounds(wave: Mapping[str, int] | Sequence[str]) -> Mapping[str, int]:
+    """Earlier releases did not keep them: then a node's first rounds are those of the first wave."""
+    return wave if isinstance(wave, dict) else dict.fromkeys(wave, ROUNDS)
 
 
 def keep_waves(campaign_folder: Path, waves: Mapping[str, Waves]) -> None:

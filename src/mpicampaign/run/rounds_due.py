@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from os import stat
+from os import F_OK, access, stat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,7 +88,8 @@ def due_rounds(
     case = benchmarks[0](next(iter(screen[1]))).case
     states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
     down = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
-    late, further = read_waves(campaign_folder).get(waves_key(case), Waves())
+    waves = read_waves(campaign_folder).get(waves_key(case), Waves())
+    late, further = waves
     due: Rounds = {}
     if not (late or further or (campaign_folder / "runs").exists()):
         return {number: tuple(members) for number, members in screen.items()}
@@ -96,8 +97,9 @@ def due_rounds(
         nodes = further[wave - 1] if wave else ()
         numbers = range(wave * ROUNDS + 1, wave * ROUNDS + SCREEN + 1)
         of_screen = dict.fromkeys(numbers, nodes) if wave else screen
-        first: Rounds = {number: tuple(members) for number, members in of_screen.items()}
-        closed, later = wave < len(further), {node for taken in further[wave:] for node in taken}
+        left = waves.left_after(wave)
+        first: Rounds = _until_left({number: tuple(members) for number, members in of_screen.items()}, left)
+        closed = wave < len(further)
         absent = {*down, *late, *(node for members in first.values() for node in members if closed)}
         in_wave, following, runs = first, dict[int, tuple[str, ...]](), list[_Run]()
         while following != in_wave:
@@ -106,22 +108,29 @@ def due_rounds(
                 run for on in benchmarks for run in _runs(on, {**due, **in_wave}, earlier, campaign_folder)
             ]
             of_wave = [run for run in runs if run.round // ROUNDS == wave]
-            if not all(run.has_ended for run in of_wave if absent.isdisjoint(run.nodes)):
+            there = {node for run in of_wave for node in run.nodes if access(run.folder, F_OK)}
+            absent |= {node for run in of_wave for node in run.nodes} - there  # added to the file since
+            ended = all(run.has_ended for run in of_wave if absent.isdisjoint(run.nodes))
+            if not there or not ended:
                 break
             results = "\n".join([repr((each, sorted(absent), closed)), *(run.state for run in runs)])
             asked = known_rounds(campaign_folder, results, partial(_asked, each, runs, first, absent, closed))
             # absent nodes stay in the plan
-            following = {
-                number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
-            }
-        if late or later:  # what they have not made of a wave is left to a later one
+            together = {n: tuple(dict.fromkeys((*first.get(n, ()), *asked[n]))) for n in asked}
+            following = _until_left(together, left)
+        if late:  # what they have not made of a wave is left to a later one
             last = {run.nodes[0]: run.round for run in sorted(runs, key=attrgetter("round")) if run.has_ended}
-            gone = later | (late.keys() & last.keys())
-            for number, members in [*in_wave.items()]:
-                kept = (node for node in members if node not in gone or number <= last.get(node, 0))
-                in_wave = {**in_wave, number: tuple(kept)}
+            in_wave = _until_left(in_wave, {node: last[node] for node in late.keys() & last.keys()})
         due = {**due, **in_wave}
     return due
+
+
+def _until_left(rounds: Rounds, last: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
+    """The rounds without nodes behind their last one; the next that such a node makes is of a later wave."""
+    return {
+        number: tuple(member for member in members if number <= last.get(member, number))
+        for number, members in rounds.items()
+    }
 
 
 def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]) -> Rounds:

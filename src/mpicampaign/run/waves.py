@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.files import write_whole
@@ -14,8 +15,9 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import counted
 from mpicampaign.base.waves import BUSY, Waves, keep_waves, not_judged_text, read_waves, waves_key
 from mpicampaign.collect.campaign import collect_all
+from mpicampaign.collect.runs import ended_by_itself
 from mpicampaign.jobs.run import WAITS
-from mpicampaign.questions.machine.find_searches import open_nodes
+from mpicampaign.questions.machine.find_searches import measured_alone, open_nodes
 from mpicampaign.run.again import CONTROLS
 from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.cluster import LONGEST_WAIT
@@ -70,7 +72,7 @@ class LateNodes:
 
     def __init__(self, prepared: Prepared, say: Callable[[str], None]) -> None:
         self._folder, self._limit = prepared.folder, prepared.campaign.time_when_busy
-        self._say, self._began = say, time.monotonic()
+        self._say, self._began, self._taken = say, time.monotonic(), set[str]()
         self._hosts = {run.job_name: run.job.hosts for run in prepared.runs if run.each}
 
     def without(self, runs: Sequence[Run]) -> list[Run]:
@@ -88,20 +90,26 @@ class LateNodes:
         return [run for run in runs if run.job_name not in dropped]
 
     def take(self, prepared: Prepared) -> bool:
-        """Wait until late nodes are free, and put them into a further wave; False if none come."""
-        waves = read_waves(self._folder)
-        groups = {key: runs for key, runs in _by_key(prepared.selected).items() if key in waves}
-        left_open = open_nodes(collect_all(self._folder)) if groups else {}
+        """Put late nodes, once they are free, and those measured alone into a further wave; False if none."""
+        waves, of_nodes = read_waves(self._folder), _by_key(prepared.selected)
+        records = collect_all(self._folder) if of_nodes else []
+        alone = {key: nodes - self._taken for key, nodes in measured_alone(records).items()}
+        groups = {key: runs for key, runs in of_nodes.items() if key in waves or alone.get(key)}
+        left_open = open_nodes(records) if groups else {}
         busy: list[str] = []
         while groups:
             for key, runs in groups.items():
-                late_now, (late, further) = self._late(runs), waves[key]
+                late_now, (late, further) = self._late(runs), waves.get(key, Waves())
                 if late_now is None:
                     continue
+                late = {**dict.fromkeys(alone.get(key, ()), ""), **late}
                 wanted = late.keys() & left_open.get(key, ())
                 if wave := _wave(prepared, runs, wanted - late_now.keys(), {*late, *late_now}, len(further)):
                     late = {node: until for node, until in late.items() if node not in wave}
-                    keep_waves(self._folder, {**waves, key: Waves(late, (*further, wave))})
+                    self._taken |= {*wave}
+                    keep_waves(
+                        self._folder, {**waves, key: Waves(late, (*further, _last_rounds(runs, wave)))}
+                    )
                     return True
                 late = {node: late_now.get(node, "") if node in wanted else "" for node in late}
                 waves[key] = Waves(late, further)
@@ -143,3 +151,10 @@ def _wave(
     chance = random.Random(f"{prepared.campaign.seed} {number}")
     nodes = [*sorted(late), *chance.sample(free, min(len(free), max(CONTROLS + 1 - len(late), 0)))]
     return nodes if late and runs[0].each and len(nodes) >= runs[0].each.fewest else []
+
+
+def _last_rounds(runs: Iterable[Run], nodes: Sequence[str]) -> dict[str, int]:
+    """The last round that each of the nodes has made; 0 if none."""
+    ended = (run for run in runs if run.has_result or ended_by_itself(run.folder))
+    last = {run.job.hosts[0]: run.round for run in sorted(ended, key=attrgetter("round"))}
+    return {node: last.get(node, 0) for node in nodes}

@@ -151,7 +151,7 @@ def search_waves(
     for wave, stretches in grouped(rounds, lambda measured: measured.number // ROUNDS).items():
         own = [measured._replace(number=measured.number - wave * ROUNDS) for measured in stretches]
         open_still = {member for found in waves for member in found.not_decided}
-        made = Counter(member for measured in own for member in measured.costs)
+        made = Counter(member for measured in own if len(measured.costs) > 2 for member in measured.costs)
         judged = {member for member in made if seen[member] < SCREEN or member in open_still}
         searched = search(own, tolerance, level * max(len(judged), 1) / of_all, judged)
         confirm = {number + wave * ROUNDS: members for number, members in searched.confirm.items()}

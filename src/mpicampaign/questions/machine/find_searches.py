@@ -311,15 +311,29 @@ def _search(
 
 
 def open_nodes(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Nodes on which nothing is decided, by `waves_key`: not measured in two rounds, or suspects still."""
+    """Nodes on which nothing is decided, by `waves_key`: in fewer than two rounds of several, or suspects."""
     left_open = {}
     for key, runs in grouped(filter(is_of_machine, records), lambda run: waves_key(run.case)).items():
-        made = Counter(
-            node for node, _ in {(member_of(run), run.metadata[ROUND]) for run in runs if _is_made(run)}
-        )
+        beside = beside_others(_stretches(runs, math.inf))
         suspects = {node for found in searches_of(runs) for node in found.found.nodes.not_decided}
-        left_open[key] = suspects | {node for node in map(member_of, runs) if made[node] < SCREEN}
+        left_open[key] = suspects | {node for node in map(member_of, runs) if beside[node] < SCREEN}
     return left_open
+
+
+def beside_others(stretches: Iterable[RoundPart]) -> Counter[str]:
+    """In how many rounds each member had two others or more beside it: of two nobody knows who is slow."""
+    return Counter(member for part in stretches if len(part.runs) > 2 for member in part.runs)
+
+
+def measured_alone(records: Iterable[Record]) -> dict[str, set[str]]:
+    """Nodes that made their first rounds with too few others beside them, by `waves_key`."""
+    alone = {}
+    of_nodes = (record for record in records if is_of_machine(record) and record.metadata[EACH] == NODE)
+    for key, runs in grouped(of_nodes, lambda run: waves_key(run.case)).items():
+        stretches = _stretches(runs, math.inf)
+        beside, made = beside_others(stretches), Counter(node for part in stretches for node in part.runs)
+        alone[key] = {node for node in made if made[node] >= SCREEN > beside[node]}
+    return alone
 
 
 class _Turns(NamedTuple):
