@@ -12,6 +12,7 @@ from test_verdict import SERIES
 
 from mpicampaign.base.records import (
     CONTRADICTED,
+    FAILED,
     Header,
     Record,
     read_records,
@@ -26,7 +27,8 @@ from mpicampaign.evidence.judge import judge
 from mpicampaign.evidence.request import request_findings
 from mpicampaign.questions.scaling.draw import scaling_charts
 from mpicampaign.questions.scaling.find import STARTUP, scalings
-from mpicampaign.report.make import to_csv, to_markdown
+from mpicampaign.report.columns import VALUES
+from mpicampaign.report.make import tables, to_csv, to_markdown
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.view import DEFAULT
 
@@ -91,6 +93,9 @@ def test_it_stands_over_the_ranks_and_in_data() -> None:
     alone = compare(runs("X", 2, 0.3))
     assert "Start-up" not in to_markdown(alone)
     assert "PingPong,start-up,2,MPI_Init,MPI_Init,,s,6,6,6,0.15" in to_csv(alone)
+    failed = make.run("X", 7, status=FAILED, reason="gone")
+    lines = tables(compare([*alone.records, failed]), "csv", table=VALUES)
+    assert b"start-up,2,7,,,,,false,failed,gone" in lines
 
 
 def test_records_without_it_are_as_before_and_wrong_ones_refused(tmp_path: Path) -> None:
