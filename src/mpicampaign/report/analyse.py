@@ -58,17 +58,17 @@ def analyse(
     UserError
         where the report has results and the present campaign has none; where no run is selected.
     """
-    plan = plan_of(folder)
-    beside = undescribed_lines(plan, folder)
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference, selection)
     target, title = report_folder(folder, selection), presentation.title
-    if selection:
-        title = f"{title or plan.campaign}: a selection of its runs"
-        beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
+    plan = plan_of(folder)  # after the work that takes most memory
+    beside = undescribed_lines(plan, folder)
+    if selection:
+        title = f"{title or plan.campaign}: a selection of its runs"
+        beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
     keep(target, plan.campaign, presentation.title, view, records, comparison)
     if not selection:
         write_settings(folder, plan, comparison.races)
