@@ -46,7 +46,7 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.questions.machine import find_searches
 from mpicampaign.questions.machine import say as show_machine
 from mpicampaign.questions.machine.draw import lines_of
-from mpicampaign.questions.machine.find_searches import rounds_due, sweeps
+from mpicampaign.questions.machine.find_searches import UNDECIDED, rounds_due, sweeps
 from mpicampaign.questions.machine.say import lead, machine_items
 from mpicampaign.questions.machine.say_tables import machine_grid, members_grid
 from mpicampaign.report.analyse import write_tables
@@ -347,6 +347,18 @@ def test_parts_of_a_round_that_are_hours_apart_are_not_compared(
     records = [run for number in range(1, 17) for run in machine.round(number, machine.nodes)]
     [found] = compare([_later(run) if run.hosts[0] in night else run for run in records]).machines
     assert bool(show_machine.found_nodes(found)) == (apart > 600)
+
+
+def test_a_node_that_was_measured_alone_is_not_judged() -> None:
+    machine = Nodes(names(24))
+    records = [run for number in (1, 2) for run in machine.round(number, machine.nodes)]
+    late = [_later(run) if run.hosts[0] == "n007" else run for run in records]
+    for runs, count in ((records, 24), (late, 23)):
+        [found] = compare(runs).machines
+        assert lead(found).startswith(f"No node of {count} is shown")
+    [said] = [text for text in show_machine.sentences(found) if text.startswith("Not judged")]
+    assert said == "Not judged, with fewer than two others beside: n007; the next run continues."
+    assert {found.verdict(search, "n007") for search in found.searches} == {UNDECIDED}
 
 
 @pytest.mark.slow

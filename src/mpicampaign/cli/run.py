@@ -127,7 +127,7 @@ def _status(prepared: Prepared) -> int:
     records = each_record(prepared.folder / RECORDS)  # that the report has just written
     if any(record.sound and prepared.selection.takes(record.case, record.repeat) for record in records):
         return DONE
-    say("no run gave a value that counts: 'mpicampaign status' says how each ended")
+    say("no run gave a value that counts: 'mpicampaign status' says why")
     return FAILED
 
 

@@ -17,12 +17,13 @@ from mpicampaign.base.files import write_whole
 from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import RECORDS
 from mpicampaign.base.selection import RunSelection
+from mpicampaign.base.waves import FILE as WAVES
 
 REPORTED = "reported.json"
 _TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder
 _MADE = {REPORTED: (*_TABLES, "report.html", "figures")}
 _RAW = ("runs", "imports", "merged")
-_TOP = ("plan.json", "submissions.txt")
+_TOP = ("plan.json", "submissions.txt", WAVES)
 SELECTED = "selected"  # in the campaign's folder: the last report of a selection
 
 

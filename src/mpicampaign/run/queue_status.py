@@ -145,7 +145,8 @@ def rounds_text(prepared: Prepared) -> list[str]:
         late = read_waves(prepared.folder).get(waves_key(case), Waves()).late
         gone, rounds = absent.keys() | late.keys(), {run.round for run in runs}
         unmade = (run for run in runs if not (run.closed or run.has_result or gone & {*run.job.hosts}))
-        made = len(rounds - {run.round for run in unmade})
+        begun = {run.round for run in runs if run.closed or run.has_result}
+        made = len(begun - {run.round for run in unmade})
         name = f"{case.host_group} {case.placement} {case.benchmark}"
         missing = "".join(f"; {node} is {state}" for node, state in absent.items())
         busy = not_judged_text(f"{BUSY} {until}" for until in late.values() if until)

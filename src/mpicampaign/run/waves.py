@@ -91,7 +91,8 @@ class LateNodes:
 
     def take(self, prepared: Prepared) -> bool:
         """Put late nodes, once they are free, and those measured alone into a further wave; False if none."""
-        waves, of_nodes = read_waves(self._folder), _by_key(prepared.selected)
+        waves = read_waves(self._folder)
+        of_nodes = _by_key(run for run in prepared.selected if run.job.placement.nodes == 1)
         records = collect_all(self._folder) if of_nodes else []
         alone = {key: nodes - self._taken for key, nodes in measured_alone(records).items()}
         groups = {key: runs for key, runs in of_nodes.items() if key in waves or alone.get(key)}
@@ -107,10 +108,13 @@ class LateNodes:
                 if wave := _wave(prepared, runs, wanted - late_now.keys(), {*late, *late_now}, len(further)):
                     late = {node: until for node, until in late.items() if node not in wave}
                     self._taken |= {*wave}
-                    keep_waves(
-                        self._folder, {**waves, key: Waves(late, (*further, _last_rounds(runs, wave)))}
-                    )
+                    further = (*further, _last_rounds(runs, wave))
+                    keep_waves(self._folder, {**waves, key: Waves(late, further)})
                     return True
+                if free := wanted - late_now.keys():
+                    self._say(
+                        f"{counted(len(free), 'node')} free: of fewer than three nobody knows which is slow"
+                    )
                 late = {node: late_now.get(node, "") if node in wanted else "" for node in late}
                 waves[key] = Waves(late, further)
             keep_waves(self._folder, waves)

@@ -27,9 +27,11 @@ from mpicampaign.base.records import (
 )
 from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.questions.machine.find_searches import (
+    UNDECIDED,
     MachineSearch,
     declared_group,
     is_of_machine,
+    measured_alone,
     member_of,
     nodes_of,
     nodes_of_run,
@@ -78,8 +80,8 @@ class Machine:
 
     def verdict(self, search: MachineSearch, member: str) -> str:
         """What is known of a node or pair in one metric."""
-        if member in search.verdicts:
-            return search.verdicts[member]
+        if member in search.verdicts or member in self.alone:
+            return search.verdicts.get(member, UNDECIDED)
         if member in search.node_slowdowns or member in search.slowdowns:
             return AS_OTHERS
         return ABSENT if any(node in self.absent for node in nodes_of(member)) else NO_VALUE
@@ -96,6 +98,14 @@ class Machine:
             for node, runs in self.runs.items()
             if not self.made(node)
         }
+
+    @cached_property
+    def alone(self) -> frozenset[str]:
+        """Nodes that were not measured beside others, where others were."""
+        alone = frozenset[str]().union(
+            *measured_alone(run for runs in self.runs.values() for run in runs).values()
+        )
+        return alone if len(alone) < len(self.runs) - len(self.absent) else frozenset()
 
     @cached_property
     def gone(self) -> Mapping[str, str]:

@@ -163,7 +163,7 @@ def found_nodes(machine: Machine) -> dict[str, list[SlowInMetric]]:
 def lead(machine: Machine, others: Sequence[Machine] = (), *, brief: bool = False) -> str:
     """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``, in brief by name; or that none is shown to be."""
     place = f"{machine_title(machine)}: " if len(others) > 1 else ""
-    nodes = len(machine.nodes) - len(machine.absent)
+    nodes = len(machine.nodes) - len(machine.absent) - len(machine.alone)
     counts = {"switches": len({*machine.switches.values()}), "nodes": nodes, "links": len(machine.pairs)}
     leads = []
     for kind, of in counts.items():
@@ -215,7 +215,7 @@ def _smallest(machine: Machine) -> Iterator[str]:
         few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
         what = "node or link" if _links_are_judged(machine) else "node"
-        judged = " of those judged" if machine.absent else ""
+        judged = " of those judged" if machine.absent or machine.alone else ""
         yield f"The chance that any {what}{judged} is wrongly named is at most {100 * LEVEL:g} %."
     if still := len(_open(machine)):
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
@@ -282,6 +282,9 @@ def _disturbed(machine: Machine) -> Iterator[str]:
 
 
 def _absent(machine: Machine) -> Iterator[str]:
+    if machine.alone:
+        few = first_few([visible(node) for node in sorted(machine.alone)], _FEW, "nodes")
+        yield f"Not judged, with fewer than two others beside: {', '.join(few)}; the next run continues."
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
         busy = [why for why in nodes.values() if nodes is machine.absent and why.startswith(BUSY)]
         if busy:
