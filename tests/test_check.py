@@ -101,8 +101,8 @@ def test_mistakes_of_a_tired_person_are_explained(desk: Desk) -> None:
     def said(old: str, new: str) -> str:
         assert TIRED.count(old) == 1
         status, text = desk.call("check", TIRED.replace(old, new))
-        assert status == 2, text
-        return text
+        warnings = re.findall(r"warning: (c\.yaml:.*\n.*\n)", text)
+        return text if status == 2 else "".join(warnings)
 
     golden_messages.check("mistakes/campaign", said)
 

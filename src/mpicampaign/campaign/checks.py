@@ -14,7 +14,7 @@ from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL
 from mpicampaign.base.host_lists import expand, fold, is_member, named_twice
 from mpicampaign.base.keys import Values, rule
 from mpicampaign.base.places import shipped, working_folder
-from mpicampaign.base.records import defined_name
+from mpicampaign.base.records import BLOCKS, defined_name
 from mpicampaign.base.reference import reference_names
 from mpicampaign.base.shape import either
 from mpicampaign.base.text import counted, listed
@@ -162,6 +162,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     _check_schedule(campaign, notes)
     _check_expect(campaign, notes)
     _check_until_known(campaign, notes)
+    _warn_of_own_blocks(campaign, notes)
     check_time_limits(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
@@ -263,6 +264,16 @@ def _check_environments(notes: Notes) -> None:
         if key[-2:-1] == ("environment",) and _SECRET.search(str(key[-1])):
             hint = "set it in your shell, or in a file that only you can read, listed under source:"
             notes.add(key, "secrets do not belong in a campaign file", "", hint)
+
+
+def _warn_of_own_blocks(campaign: Campaign, notes: Notes) -> None:
+    """Warn where the campaign's repeats do not count, as an entry in blocks has a default of its own."""
+    data = notes.document.data
+    for index, entry in enumerate(campaign.matrix) if lookup(data, ("repeats",)) else ():
+        own = lookup(data, ("matrix", index, "repeats"))
+        if own is None and entry.blocks and not entry.race and campaign.repeats != entry.repeats == BLOCKS:
+            message = f"does not count for the blocks of matrix[{index}]: there are {BLOCKS}"
+            notes.warn(("repeats",), message, hint="give repeats in that matrix entry")
 
 
 def _check_until_known(campaign: Campaign, notes: Notes) -> None:
