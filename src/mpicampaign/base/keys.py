@@ -206,10 +206,10 @@ def _split(text: str) -> list[str]:
 
 
 def _whole_seconds(text: str) -> int:
-    seconds = math.ceil(parse_duration(text))
+    seconds = parse_duration(text)
     if not 1 <= seconds <= MAX_SECONDS:
-        raise ValueError("a time limit is between 1 s and a year")
-    return seconds
+        raise ValueError("must be between 1 s and a year")
+    return math.ceil(seconds)
 
 
 # ---- kinds

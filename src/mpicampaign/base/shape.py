@@ -119,7 +119,8 @@ class _Shape:
             known = schema["properties"]
             if name not in {*value, *(nearest(given, known) for given in value if given not in known)}:
                 about = known[name]
-                hint = f"{about['title']}. {about.get('description', '')}".strip()
+                such = f"such as {name}: {str(*about.get('examples', [''])[:1])}".replace("'", "")
+                hint = f"{about['title']}. {about['description']}" if "description" in about else such
                 yield _Misfit((*key, name), "this key is missing", "", hint)
 
     def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:

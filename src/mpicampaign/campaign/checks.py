@@ -326,6 +326,10 @@ def _check_schedule(campaign: Campaign, notes: Notes) -> None:
     key: Key = ("schedule", "every")
     if campaign.schedule and campaign.schedule.every % 60:
         notes.add(key, "must be whole minutes, as in cron", shown(lookup(notes.document.data, key)))
+    at = lookup(notes.document.data, ("schedule", "at"))
+    if at is not None and campaign.schedule and campaign.schedule.every % 86400:
+        hint = "remove it, or let every be days, such as 1 day"
+        notes.add(("schedule", "at"), "only if every is in days", shown(at), hint)
     if campaign.schedule and any(map(_SECRET.search, campaign.schedule.notify)):
         hint = "let notify name a script that only you can read, and keep them there"
         notes.add(("schedule", "notify"), "secrets do not belong in a campaign file", "", hint)
@@ -683,6 +687,7 @@ def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
 # ---- time limits that people read otherwise: 10:00 is 10 h here and 10 min to users of Slurm, 30 is no time
 
 _TIME_LIMIT = "time_limit"
+_OTHER_TIMES: tuple[Key, ...] = (("time_when_busy",), ("schedule", "every"), ("schedule", "limit"))
 _NUMBER = re.compile(r"[0-9.]+", re.ASCII)
 _TWO_NUMBERS = re.compile(r"([0-9]+):([0-9]{2})", re.ASCII)
 
@@ -706,11 +711,11 @@ def check_time_limits(campaign: Campaign, notes: Notes) -> None:
     schedulers = (SCHEDULERS.get(system.scheduler) for system in campaign.systems.values())
     slurm = next((scheduler.title for scheduler in schedulers if scheduler and scheduler.minutes_first), "")
     note = notes.warn if campaign.schedule else notes.add
-    for key, text in _given(notes.document).items():
+    for key, text in _given(notes.document, _OTHER_TIMES).items():
         pair = _TWO_NUMBERS.fullmatch(text)
         if _NUMBER.fullmatch(text):
             message = f"a number without a unit: {text} s here, {text} min in Slurm and LSF"
-            note(key, message, text, f"write {text} s or {text} min")
+            note(key, message, text, f"write {text} s, {text} min or {text} h")
         elif pair and slurm:
             _warn_of_pair(key, int(pair[1]), int(pair[2]), slurm, notes)
 
@@ -722,8 +727,8 @@ def _warn_of_pair(key: Key, first: int, second: int, scheduler: str, notes: Note
     notes.warn(key, message, "", f"write {here} or {there}")
 
 
-def _given(document: Document) -> dict[Key, str]:
-    """The time limits of the file, as they are written."""
+def _given(document: Document, others: Sequence[Key] = ()) -> dict[Key, str]:
+    """The time limits of the file, as they are written, and other durations."""
     values = Values(document)
-    keys: list[Key] = [(_TIME_LIMIT,), *((*block, _TIME_LIMIT) for block, _ in document.items(("matrix",)))]
+    keys = [*others, (_TIME_LIMIT,), *((*block, _TIME_LIMIT) for block, _ in document.items(("matrix",)))]
     return {key: text.strip() for key in keys if (text := values.text(key))}
