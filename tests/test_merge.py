@@ -221,3 +221,19 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for text in ("here", "here=", "=x", "here=a/b", "here=.."):
         assert main(["merge", str(other), "--rename", text, *results]) == 2
         assert "invalid --rename" in capsys.readouterr().err
+
+
+def test_equal_repeats_all_count_and_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("raw", "site", "here"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "site")
+    for n in range(1, 5):
+        Path(f"../raw/run{n}.out").write_text("# OSU MPI Barrier Latency Test\n# Avg Latency(us)\n 2.41\n")
+        assert main(["import", "../raw", *(["--map", "raw-map.yaml"] if n > 1 else [])]) == 0
+        assert main(["bundle", "--results", "results/raw", "-o", f"../{n}.tar.gz"]) == 0
+    monkeypatch.chdir(tmp_path / "here")
+    assert [main(["merge", f"../{n}.tar.gz", "--rename", "raw=raw"]) for n in (3, 1, 4)] == [0, 0, 0]
+    assert main(capsys.readouterr().out.split("next: mpicampaign ")[1].splitlines()[0].split()) == 0
+    assert [run.repeat for run in collect_all(Path("results/raw"))] == [1, 2, 3, 4]

@@ -19,14 +19,14 @@ _beside: list[Path] = []  # the folder of this call's campaign file or map, wher
 def work_beside(file: Path) -> None:
     """Have results/ (and build/, of a wheel) beside this file, wherever a command is called.
 
-    They stay in the clone, or in the current folder, for an example that is shipped, for a file in a folder
-    that this user cannot write, and for one that a bundle brought into results/.
+    They stay in the clone, or in the current folder, for an example that is shipped, and for a file in a
+    folder that this user cannot write. One that a bundle brought into results/ has its results there.
     """
     folder = file.resolve().parent
-    brought = any(part.name == "merged" and part.parents[1].name == "results" for part in folder.parents[:-2])
+    merged = (part for part in folder.parents[:-2] if part.name == "merged")
+    folder = next((part.parents[2] for part in merged if part.parents[1].name == "results"), folder)
     shipped_file = folder.is_relative_to(_CLONE or _DATA)
-    beside = not (brought or shipped_file) and os.access(folder, os.W_OK)
-    _beside[:] = [folder] * beside
+    _beside[:] = [folder] * (not shipped_file and os.access(folder, os.W_OK))
 
 
 def shipped(name: str) -> Path:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import PlanFile
-from mpicampaign.base.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record
+from mpicampaign.base.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record, Series
 
 MERGED = "merged"
 NOTE = "merge.json"  # in each merged bundle's folder: how it was merged
 FORMER_SYSTEM = "system named in its bundle"
 _RESULTS = (OK, FAILED)
+_Alike = dict[tuple[object, ...], list[Sequence[Series]]]  # what runs printed, by all else that they are
 
 
 def with_merged(
@@ -30,13 +31,11 @@ def with_merged(
     if not merged:
         return records
     taken = _Taken()
-    for record in records:
-        taken.add(record)
+    taken.add_all(records)
     planned = {entry.case: {entry.identity(run.repeat) for run in entry.runs} for entry in plan.cases}
     for folder, of_bundle in merged.items():
         renamed = read_note(folder)["renamed"]
-        for record in of_bundle:
-            taken.add(_named(_as_planned(record, planned, renamed), folder, renamed))
+        taken.add_all(_named(_as_planned(record, planned, renamed), folder, renamed) for record in of_bundle)
     return taken.records()
 
 
@@ -89,17 +88,23 @@ class _Taken:
     """Records by case and repeat; results replace records without a result."""
 
     taken: dict[tuple[Case, int], Record] = field(default_factory=dict)
-    seen: dict[tuple[object, ...], list[Record]] = field(default_factory=dict)
+    seen: _Alike = field(default_factory=dict)
     last: Counter[Case] = field(default_factory=Counter)
 
-    def add(self, record: Record) -> None:
+    def add_all(self, records: Iterable[Record]) -> None:
+        """Add the runs of one site, which counted each once: its equal ones are repeats."""
+        before = {run: [*alike] for run, alike in self.seen.items()}
+        for record in records:
+            self._add(record, before)
+
+    def _add(self, record: Record, before: _Alike) -> None:
         key = (record.case, record.repeat)
         other = self.taken.get(key)
         if record.status not in _RESULTS:
             if other is None:
                 self._put(record)
             return
-        if self._is_known(record):
+        if self._is_known(record, before):
             return
         if other is not None and other.status in _RESULTS and not _supersedes(record, other):
             record = replace(record, repeat=self.last[record.case] + 1)
@@ -109,13 +114,14 @@ class _Taken:
         self.taken[record.case, record.repeat] = record
         self.last[record.case] = max(self.last[record.case], record.repeat)
 
-    def _is_known(self, record: Record) -> bool:
-        """Whether exactly this run is already present, from an earlier bundle or from the system itself."""
+    def _is_known(self, record: Record, before: _Alike) -> bool:
+        """Whether exactly this run came from an earlier bundle or the system itself; each stands for one."""
         run = (record.case, record.identity, record.hosts, record.job_id, record.started, record.ended)
-        alike = self.seen.setdefault((*run, record.status), [])
-        if any(other.series == record.series for other in alike):
+        key = (*run, record.status)
+        if record.series in (alike := before.get(key, [])):
+            alike.remove(record.series)
             return True
-        alike.append(record)
+        self.seen.setdefault(key, []).append(record.series)
         return False
 
     def records(self) -> list[Record]:
