@@ -156,6 +156,7 @@ LATENCY = osu_table("MPI Latency", "Latency (us)", [(2**size, 1.5 + size) for si
         ("slurm-12.out result_job12.txt", 1),
         ("dated1.out dated2.out", 1),  # IMB's and HPL's start to the second
         ("table.out table.log", 1),  # of tee
+        ("480258.out a/480258.out", 1),  # with other line ends, below another report
         ("table_run1.out table_run2.out", 2),
     ],
 )
@@ -164,7 +165,8 @@ def test_equal_values_are_copies_where_name_or_job_is_the_same(tmp_path: Path, n
     for name in names.split():
         path = tmp_path / "raw" / "TCP" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(imb() if "dated" in name else LATENCY if "table" in name else BARRIER)
+        text = imb() if "dated" in name else LATENCY if "table" in name or "480258" in name else BARRIER
+        path.write_bytes((f"Sender: a\n\n{text}\n".replace("\n", "\r\n") if "a/" in name else text).encode())
     rules = MAP.replace("[A-Z]+)[^/]*/[^/]*$", "TCP|SHM)/(?!.*(TCP|SHM)/)")
     account = take(tmp_path, tmp_path / "raw", text=rules)
     assert len(account.labels) == len(collect_imports(tmp_path / "results")) == runs

@@ -148,12 +148,13 @@ class Runs:
 
     def add(self, run: Entry, place: str) -> None:
         """Remember a run, and how it is named."""
-        self._runs.setdefault(run.content.rstrip(":"), []).append((run, place))
+        for key in run.content.rstrip(":").split():
+            self._runs.setdefault(key, []).append((run, place))
 
     def same(self, entry: Entry) -> str:
         """The place of the run of which this is a copy; empty where it is none."""
-        runs = self._runs.get(entry.content.rstrip(":"), ())
-        return next((place for run, place in runs if _is_copy(entry, run)), "")
+        alike = (self._runs.get(key, ()) for key in entry.content.rstrip(":").split())
+        return next((place for runs in alike for run, place in runs if _is_copy(entry, run)), "")
 
 
 def _is_copy(entry: Entry, run: Entry) -> bool:

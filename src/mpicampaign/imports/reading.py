@@ -51,10 +51,14 @@ def read_output(
 def content_of(part: Part, sha256: str) -> str:
     """What copies of an output share: the SHA-256 of its file, or of its text where the file has several.
 
-    So an output that was also imported alone counts once. Short outputs may be alike by chance: theirs is the
-    checksum of the file, a colon, and their lines.
+    Then that of its words from the title on: line ends and the report above it may differ. So an output that
+    was also imported alone counts once. Short outputs may be alike by chance: theirs is the checksum of the
+    file, a colon, and their lines.
     """
-    text = part.text.encode("utf-8", errors="surrogatepass")
     if len(part.text) - len(above_banner(part.text)) < _LEAST:
         return f"{sha256}:{part.lines}"
-    return hashlib.sha256(text).hexdigest() if part.lines else sha256
+    words = " ".join(part.output[len(above_banner(part.output)) :].split())
+    text, values = (
+        hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest() for of in (part.text, words)
+    )
+    return f"{text if part.lines else sha256} {values}"
