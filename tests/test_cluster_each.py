@@ -173,10 +173,10 @@ def test_a_fault_costs_only_what_was_in_flight(site: Site) -> None:
     done = site.run()
     assert succeeded(done)
     records = site.records()
-    # the hung one is made again where it was disturbed
+    # The hung one is made again where it was disturbed; a kill may come just before a result is moved.
     reasons = [record.reason for record in records if record.status != OK]
-    lost = [reason.partition("; files in ")[0] for reason in reasons]
-    assert lost in ([], ["stopped at the time limit of 8 s"])
+    in_flight = ("stopped at the time limit of 8 s", "complete, but its script could not rename it")
+    assert len(reasons) <= 1 and all(reason.startswith(in_flight) for reason in reasons), reasons
     again = len(list(site.folder.glob("results/jobs/runs/*/*/*/*/attempt-*")))
     print(f"{len(records)} runs, {again} attempts without a result")
     assert again <= 1 + 1 + 4  # the hung one, those on the node that died, and in the job that was killed
