@@ -79,4 +79,6 @@ def test_what_never_starts_together_has_no_time(build: Build) -> None:
     with pytest.raises(OutputError, match="no repetition began in time on all ranks"):
         parse("kernel", launch.output)
     launch = build.launch(2, "collectives", *options, "--after-barrier", **late)
-    assert [series.label for series in parse("kernel", launch.output).series] == [AFTER_BARRIER]
+    never, after = parse("kernel", launch.output).series
+    assert (never.label, after.label) == (COMMON, AFTER_BARRIER)
+    assert never.columns["time"] == [None] and never.columns["late"][0]

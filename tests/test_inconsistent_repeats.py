@@ -8,12 +8,13 @@ import build_records as make
 import pytest
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import IN_PART, Case, Record
 from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.collect.observed_software import LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import BY_FILES, UNLIKE, UNREAD_SETTING
+from mpicampaign.compare.metrics import at_sizes
 from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.report.summary import summary
 from mpicampaign.show.sentences import note_text, reason
@@ -51,6 +52,12 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
+
+
+def test_sizes_that_a_cut_output_lacks_are_no_other_setup() -> None:
+    whole, other = runs({}, {})
+    shorter = replace(other, series=(at_sizes(other.series[0], {1024}),))
+    assert notes([whole, shorter]) and not notes([whole, replace(shorter, metadata={IN_PART: "cut"})])
 
 
 def of_rows(**metadata: dict[str, str]) -> dict[str, list[str]]:

@@ -267,7 +267,8 @@ def _facts(run: Record, series: Series) -> dict[str, tuple[str, ...]]:
     facts = {key: _parts(key, run.metadata[key], run) for key in known}
     if run.hosts:
         facts["nodes"] = (f"nodes {len(run.hosts)}",)
-    if sizes := [size for size in series.columns.get("size", ()) if size is not None]:
+    sizes = [size for size in series.columns.get("size", ()) if size is not None]
+    if sizes and IN_PART not in run.metadata:  # what a cut output lacks is no other setup
         facts["sizes"] = tuple(format_size(int(size)) for size in sizes)
     return facts | _calls(run.metadata)
 

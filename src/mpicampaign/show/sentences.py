@@ -17,7 +17,7 @@ from mpicampaign.base.records import (
 from mpicampaign.base.text import counted, repeats_text, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
-from mpicampaign.show.view import DEFAULT, View, quantity, rough_percent, size_range
+from mpicampaign.show.view import DEFAULT, View, quantity, rough_amount, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
 from mpicampaign.statistics.outliers import Outlier
 
@@ -107,7 +107,9 @@ def _reason(found: findings.Note, view: View) -> str:
         case findings.Shorter():
             return _shorter(found)
         case findings.Unsettled():
-            return f"samples at {format_size(found.size)}: ± {rough_percent(found.width)}"
+            off = "±" if found.width < 1 else "off by"  # below 0 is no time
+            width = (rough_percent if found.width < 1 else rough_amount)(found.width)
+            return f"samples at {format_size(found.size)}: {off} {width}"
         case findings.Tail():
             above = rough_percent(found.above)
             return (

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from mpicampaign.base.dimension import COUNT, TIME
 from mpicampaign.base.records import Series
-from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row
+from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row, grouped
 from mpicampaign.suites.kernels.sweep import sweep_layout
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import ColumnMetric
@@ -25,27 +25,38 @@ _TIMES: frozenset[str] = _QUANTILES | {"clock_bound", "clock_found"}
 
 
 def _series(frame: KernelFrame) -> tuple[Series, ...]:
-    if not frame.rows("samples"):
-        late = sum(int(row["late"]) for row in frame.rows("ends"))
+    rows = frame.rows("ends")
+    if not (frame.lacks or frame.rows("samples")):
+        late = sum(int(row["late"]) for row in rows)
         raise OutputError(f"no repetition began in time on all ranks, {late} did not: do ranks share cores?")
-    return tuple(_with_ends(series, frame.rows("ends")) for series in _SWEEP.series(frame))
+    swept = {(series.benchmark, series.qualifiers["start"]): series for series in _SWEEP.series(frame)}
+    ends = grouped(rows, lambda row: (str(row["operation"]), str(row["start"])))
+    names = next(iter(swept.values())).columns
+    for name, start in ends.keys() - swept.keys():  # all were late
+        swept[name, start] = Series(name, frame.ranks, {of: [] for of in names}, {"start": start})
+    keys = ends if frame.lacks else ends | swept
+    return tuple(_with_ends(swept[key], ends.get(key, []), cut=bool(frame.lacks)) for key in keys)
 
 
-def _with_ends(series: Series, ends: list[Row]) -> Series:
-    start, columns = series.qualifiers["start"], series.columns
-    own = (series.benchmark, start)
-    rows = [row for row in ends if row["samples"] and (row["operation"], row["start"]) == own]
-    if [row["size"] for row in rows] != columns["size"]:
+def _with_ends(series: Series, ends: list[Row], *, cut: bool) -> Series:
+    """At all sizes, those that ``ends`` closes where it is cut; no values where all repetitions were late."""
+    start, swept = series.qualifiers["start"], series.columns
+    timed = [row for row in ends if row["samples"]]
+    if [row["size"] for row in timed] != swept["size"][: len(timed) if cut else None]:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
     names = sorted(_TIMES if start == "common" else _QUANTILES)  # after a barrier they are durations
-    added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in rows] for name in names}
+    added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in timed] for name in names}
     if start == "common":
-        added["late"] = [int(row["late"]) for row in rows]
-        errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in rows]
-        added["width"] = [max(a or 0, b) for a, b in zip(columns["width"], errors, strict=True)]
+        errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in timed]
+        added["width"] = [max(a or 0, b) for a, b in zip(swept["width"], errors, strict=not cut)]
+    known = {name: iter(values) for name, values in (swept | added).items()}
+    columns = {name: [next(of) if row["samples"] else None for row in ends] for name, of in known.items()}
+    columns["size"] = [int(row["size"]) for row in ends]
+    if start == "common":
+        columns["late"] = [int(row["late"]) for row in ends]
     for name in ("bandwidth", "bandwidth_wire", *(["size"] if series.benchmark == "Barrier" else [])):
         del columns[name]
-    return replace(series, columns=columns | added, qualifiers=_STARTS[start])
+    return replace(series, columns=columns, qualifiers=_STARTS[start])
 
 
 KERNEL = Kernel(
@@ -59,6 +70,7 @@ KERNEL = Kernel(
         seconds=_SWEEP.seconds | _TIMES,
         optional=_SWEEP.optional | _QUANTILES,
         series=_series,
+        in_part=True,
     ),
     quick=("--max-size", "1KiB", "--after-barrier", "--budget", "0.5"),
     metrics={
