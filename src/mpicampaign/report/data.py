@@ -97,7 +97,7 @@ def _values(comparison: Comparison, view: View) -> Iterator[_Line]:
                         metric, size = line["metric"], line["size"]
                         if not made_of or (metric, size) in made_of or (metric, None) in made_of:
                             yield of_run | line
-                elif run.status != OK and (printed or not row.curves):
+                elif not run.series and (printed or not row.curves):
                     yield of_run | {"ranks": row.ranks}
     machines = (run for machine in comparison.machines for runs in machine.runs.values() for run in runs)
     for run in {id(run): run for run in machines}.values():  # a pair has two nodes

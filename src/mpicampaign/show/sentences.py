@@ -107,7 +107,7 @@ def _reason(found: findings.Note, view: View) -> str:
         case findings.Shorter():
             return _shorter(found)
         case findings.Unsettled():
-            off = "±" if found.width < 1 else "off by"  # below 0 is no time
+            off = "±" if found.width < 1 else "may be off by"  # below 0 is no time
             width = (rough_percent if found.width < 1 else rough_amount)(found.width)
             return f"samples at {format_size(found.size)}: {off} {width}"
         case findings.Tail():

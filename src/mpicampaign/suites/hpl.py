@@ -526,7 +526,7 @@ def _check_counts(reader: _HplReader, proven: int) -> None:
         contradicts = bool(total) and len(reader.rows) > total
     if contradicts:
         raise OutputError(
-            f"{proven} rows passed, but {reader.finished or total} tests counted, "
+            f"{counted(proven, 'row')} passed, but {counted(reader.finished or total, 'test')} counted, "
             f"{passed} of them passed, {failed} failed, {skipped} skipped"
         )
 

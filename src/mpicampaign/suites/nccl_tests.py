@@ -95,8 +95,7 @@ _LIBRARY = re.compile(r"nccl-library=([0-9]{4,6})|\b[NR]CCL version *:? *([0-9][
 
 def _printed_program(text: str) -> str:
     """The program's name that the output gives; else empty."""
-    printed = _PROGRAM.search(text)
-    return printed[1] if printed else ""
+    return next(iter(_PROGRAM.findall(text)), "")
 
 
 def _facts(text: str) -> dict[str, str]:
@@ -349,7 +348,9 @@ def _check_mean(rows: Sequence[_Row], mean: _Number) -> None:
 def _parse(text: str) -> ParsedOutput:
     """A series for each place, datatype, operation, root and cycle."""
     output = _read_tables(text)
-    facts = _facts(text)
+    facts, programs = _facts(text), list(dict.fromkeys(_PROGRAM.findall(text)))
+    if len(programs) > 1:
+        raise OutputError(f"starts as {programs[0]}, is concluded as {programs[1]}: two outputs in one")
     ranks = int(facts.get("ranks", 0))
     shares = _shares(ranks, _printed_program(text))
     contradictions = [_contradiction(row, *shares) for row in output.rows]

@@ -495,6 +495,10 @@ class _OsuReader:
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
             raise OutputError(f"line {number}: a second header of one table: two outputs in one file")
+        for named, unit in (("latency", "MB/s"), ("bandwidth", "us)")):
+            other = next((heading for heading in headings if unit in heading), "")
+            if other and named in self.title.lower():
+                raise OutputError(f"line {number}: {other} below the title {self.title}: two outputs in one")
         self.tables.append(_OsuTable(number, headings, self.datatype, fixed_width="  " in line.strip()))
 
     def _row_or_other(self, number: int, line: str) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import repeat
 
 from mpicampaign.base.records import Series
+from mpicampaign.base.text import counted
 
 MICROSECOND = 1e-6
 MEGABYTE = 1e6
@@ -65,8 +66,8 @@ def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
 
     Empty reasons are passed over, and a reason is given once.
     """
-    counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
-    return (counted if 0 < number < total else "") + "; ".join(dict.fromkeys(filter(None, reasons)))
+    of_all = f"{number} of {counted(total, what)} {'is' if number == 1 else 'are'} missing: "
+    return (of_all if 0 < number < total else "") + "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:
@@ -150,14 +151,21 @@ def row_tokens(line: str, number: int) -> list[str]:
 def integer(token: str, number: int, what: str) -> int:
     """A count or size."""
     if not _INTEGER.fullmatch(token):
-        raise OutputError(f"line {number}: {what} is {shown(token)}, not a whole number")
+        raise _no_value(token, number, what, "not a whole number")
     return int(token)
+
+
+def _no_value(token: str, number: int, what: str, wrong: str) -> OutputError:
+    is_negative = token.startswith("-") and _SCIENTIFIC.fullmatch(token[1:])
+    return OutputError(
+        f"line {number}: {what} is {shown(token)}, {'a negative number' if is_negative else wrong}"
+    )
 
 
 def decimal(token: str, number: int, what: str) -> float:
     """A number in fixed notation; nan, inf, signs and anything else are refused."""
     if not _DECIMAL.fullmatch(token):
-        raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
+        raise _no_value(token, number, what, "not a number")
     return float(token)
 
 
@@ -171,7 +179,7 @@ def column(tokens: Sequence[str], lines: Iterable[int], what: str, *, counts: bo
 def scientific(token: str, number: int, what: str) -> float:
     """A number in fixed or scientific notation."""
     if not _SCIENTIFIC.fullmatch(token):
-        raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
+        raise _no_value(token, number, what, "not a number")
     return float(token)
 
 
@@ -191,7 +199,7 @@ def check_order(low: float, middle: float, high: float, number: int, slack: floa
 def check_column_count(tokens: Sequence[str], headings: Sequence[str], number: int) -> None:
     """Refuse a row that is cut or has something mixed in."""
     if len(tokens) != len(headings):
-        counts = f"row has {len(tokens)} columns, the header names {len(headings)}"
+        counts = f"row has {counted(len(tokens), 'column')}, the header names {len(headings)}"
         raise OutputError(f"line {number}: {counts}: {shown(' '.join(tokens))}")
 
 

@@ -170,7 +170,7 @@ def parse(
         parsed = _lacking(parsed, abort or reported)
     if isinstance(parsed, OutputError):
         raise parsed
-    if parsed.lacks and not in_part:
+    if parsed.lacks and not (in_part and parsed.series):
         raise OutputError(parsed.lacks)
     if expected_max is not None and not in_part:
         _check_largest_size(parsed, expected_max)

@@ -125,7 +125,7 @@ class _StreamReader:
             raise OutputError(f"line {number}: a row above the table: of another output")
         table = self.tables[-1]
         try:
-            tokens = rest.split(",") if "," in rest else row_tokens(rest, number)
+            tokens = row_tokens(rest, number) if " " in rest.strip() else rest.split(",")
             table.rows.append((name, self._values(table, name, tokens, number)))
         except OutputError as error:
             self.faults.append(str(error))
