@@ -39,6 +39,7 @@ from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIO
 from mpicampaign.mpis import launcher_names, libfabric, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, Scheduler, batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.kernels import options_of
 from mpicampaign.suites.own import SIZE, check_pattern
 
 _TITLES = dict(zip(LEVELS, ("sockets", "NUMA domains", "L3 caches"), strict=True))
@@ -198,12 +199,8 @@ def _warn_of_login_hosts(campaign: Campaign, notes: Notes) -> None:
     for name, system in systems.items() if len(systems) > 1 else ():
         if not system.local and not system.login_hosts:
             hint = "give login_hosts, or use --system; list several MPI libraries of one cluster under mpi"
-            notes.warn(
-                ("systems", name),
-                "nothing says which machines belong to this one of several systems",
-                "",
-                hint,
-            )
+            message = "nothing says which machines belong to this one of several systems"
+            notes.warn(("systems", name), message, "", hint)
 
 
 def _check_lists(notes: Notes) -> None:
@@ -328,8 +325,7 @@ def _check_schedule(campaign: Campaign, notes: Notes) -> None:
         notes.add(key, "must be whole minutes, as in cron", shown(lookup(notes.document.data, key)))
     at = lookup(notes.document.data, ("schedule", "at"))
     if at is not None and campaign.schedule and campaign.schedule.every % 86400:
-        hint = "remove it, or let every be days, such as 1 day"
-        notes.add(("schedule", "at"), "only if every is in days", shown(at), hint)
+        notes.add(("schedule", "at"), "only if every is in days", shown(at), "remove it")
     if campaign.schedule and any(map(_SECRET.search, campaign.schedule.notify)):
         hint = "let notify name a script that only you can read, and keep them there"
         notes.add(("schedule", "notify"), "secrets do not belong in a campaign file", "", hint)
@@ -433,13 +429,8 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
         message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
         value = shown(given[selector]) if isinstance(given[selector], str) else ""
         others = [other.name for other in SCHEDULERS.values() if selector in other.selectors]
-        notes.add(
-            (*key, selector),
-            message,
-            value,
-            f"it is a key for {' and '.join(others)}",
-            [("systems", system.name)],
-        )
+        hint = f"it is a key for {' and '.join(others)}"
+        notes.add((*key, selector), message, value, hint, [("systems", system.name)])
     for first, second in scheduler.either:
         if first in given and second in given:
             message = f"{scheduler.title} takes either {first} or {second}"
@@ -673,6 +664,11 @@ def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
     if kind == "bundled" and benchmark.program not in kernels:
         hint = did_you_mean(benchmark.program, kernels)
         notes.add((*key[:2], "program"), "no kernel has this name", shown(benchmark.program), hint)
+    elif kind == "bundled":
+        known, message = options_of(benchmark.program), f"no option of kernel {benchmark.program}"
+        for option in benchmark.arguments:
+            if option.startswith("-") and option not in known:
+                notes.add((*key[:2], "arguments"), message, shown(option), did_you_mean(option, known))
     needs = _PROVIDER_NEEDS.get(kind, ())
     for needed in needs:
         if not getattr(benchmark.provider, needed):

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar
 
+from mpicampaign.base.places import shipped
 from mpicampaign.base.records import Series
 from mpicampaign.base.registry import Registry
 from mpicampaign.suites.kernels.frame import Kernel, KernelFrame
-from mpicampaign.suites.reading import ParsedOutput
+from mpicampaign.suites.reading import ParsedOutput, measured_time
 from mpicampaign.suites.suite import Banner, Suite
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
@@ -21,6 +22,16 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(version, frame.header, series, frame.lacks)
 
 
+def options_of(kernel: str) -> list[str]:
+    """The options in a kernel's source, and in what it includes; those of sizes only if it sweeps them."""
+    folder = shipped("kernels")
+    own = (folder / f"{kernel}.c").read_text(encoding="utf-8")
+    names = [*re.findall(r'#include "(tree/.+)"', own), "options.c"]
+    whole = own + "".join((folder / "common" / name).read_text(encoding="utf-8") for name in names)
+    found = re.findall(r'\{"(--[a-z-]+)"', whole)
+    return [option for option in found if ".measure" not in own or "size" not in option]
+
+
 class _Kernels(Suite):
     gathers: ClassVar = {"tree_gather": "tree_gather"}
     versions: ClassVar = {kernel.name: kernel.version for kernel in KERNELS.values()}
@@ -30,8 +41,6 @@ class _Kernels(Suite):
 
     def least_time(self, tables: Iterable[Series]) -> float:
         """At least half of the samples took no less than the median, which is the time of a table."""
-        from mpicampaign.suites.reading import measured_time
-
         return measured_time(tables, "samples") / 2
 
 
