@@ -26,6 +26,9 @@ _TIMES: frozenset[str] = _QUANTILES | {"clock_bound", "clock_found"}
 
 def _series(frame: KernelFrame) -> tuple[Series, ...]:
     rows = frame.rows("ends")
+    if frame.lacks:  # a size is complete where its own row, below its ends, closes it
+        closed = {(row["operation"], row["start"], row["size"]) for row in frame.rows("sizes")}
+        rows = [r for r in rows if not r["samples"] or (r["operation"], r["start"], r["size"]) in closed]
     if not (frame.lacks or frame.rows("samples")):
         late = sum(int(row["late"]) for row in rows)
         raise OutputError(f"no repetition began in time on all ranks, {late} did not: do ranks share cores?")
@@ -34,21 +37,20 @@ def _series(frame: KernelFrame) -> tuple[Series, ...]:
     names = next(iter(swept.values())).columns
     for name, start in ends.keys() - swept.keys():  # all were late
         swept[name, start] = Series(name, frame.ranks, {of: [] for of in names}, {"start": start})
-    keys = ends if frame.lacks else ends | swept
-    return tuple(_with_ends(swept[key], ends.get(key, []), cut=bool(frame.lacks)) for key in keys)
+    return tuple(_with_ends(swept[key], ends.get(key, [])) for key in ends | swept)
 
 
-def _with_ends(series: Series, ends: list[Row], *, cut: bool) -> Series:
-    """At all sizes, those that ``ends`` closes where it is cut; no values where all repetitions were late."""
+def _with_ends(series: Series, ends: list[Row]) -> Series:
+    """At all sizes, without values where all repetitions were late."""
     start, swept = series.qualifiers["start"], series.columns
     timed = [row for row in ends if row["samples"]]
-    if [row["size"] for row in timed] != swept["size"][: len(timed) if cut else None]:
+    if [row["size"] for row in timed] != swept["size"]:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
     names = sorted(_TIMES if start == "common" else _QUANTILES)  # after a barrier they are durations
     added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in timed] for name in names}
     if start == "common":
         errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in timed]
-        added["width"] = [max(a or 0, b) for a, b in zip(swept["width"], errors, strict=not cut)]
+        added["width"] = [max(a or 0, b) for a, b in zip(swept["width"], errors, strict=True)]
     known = {name: iter(values) for name, values in (swept | added).items()}
     columns = {name: [next(of) if row["samples"] else None for row in ends] for name, of in known.items()}
     columns["size"] = [int(row["size"]) for row in ends]
