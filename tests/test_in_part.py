@@ -220,10 +220,8 @@ def test_an_error_of_another_command_says_nothing_of_a_finished_run(text: str) -
 def test_a_report_of_an_abort_is_why_an_output_that_may_be_cut_is_in_part() -> None:
     for line in ABORTS.splitlines():
         number = SHORT.count("\n") + 1
-        assert (
-            parse("osu", SHORT + line, in_part=True).lacks
-            == f"line {number}: the program was aborted: {line[:120]}"
-        )
+        lacks = parse("osu", SHORT + line, in_part=True).lacks
+        assert lacks == f"line {number}: the program was aborted: {line[:120]}"
         assert parse("osu", f"{SHORT}+ srun x\n{line}\n") == parse("osu", SHORT)  # of the next command
         assert parse("osu", f"{line}\n{SHORT}") == parse("osu", SHORT)
     missing_words = [
