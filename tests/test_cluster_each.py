@@ -131,6 +131,7 @@ def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) ->
     write(site, take="all")
     other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])
     number, reported = other.stdout.strip(), list[str]()
+    site.cluster.wait_for(lambda: site.states().get(number) == "RUNNING", 30, "all nodes are in use")
 
     def drain(stopping: Event) -> None:
         waits = "job 2: PENDING (Resources); a job waits until all its nodes are free"
