@@ -19,6 +19,7 @@ from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
+from mpicampaign.interface.results import load
 
 
 def bundle(tmp_path: Path, name: str, **facts: Any) -> Path:
@@ -235,5 +236,7 @@ def test_equal_repeats_all_count_and_once_each(
         assert main(["bundle", "--results", "results/raw", "-o", f"../{n}.tar.gz"]) == 0
     monkeypatch.chdir(tmp_path / "here")
     assert [main(["merge", f"../{n}.tar.gz", "--rename", "raw=raw"]) for n in (3, 1, 4)] == [0, 0, 0]
-    assert main(capsys.readouterr().out.split("next: mpicampaign ")[1].splitlines()[0].split()) == 0
+    said = capsys.readouterr().out
+    assert load("../3.tar.gz").campaign == "raw" and " 0.0 " not in said
+    assert main(said.split("next: mpicampaign ")[1].splitlines()[0].split()) == 0
     assert [run.repeat for run in collect_all(Path("results/raw"))] == [1, 2, 3, 4]

@@ -90,7 +90,7 @@ def _print_summary(bundled: Bundled, folder: Path) -> None:
 
     manifest = bundled.manifest
     size = bundled.path.stat().st_size
-    print_lines(f"{bundled.path}: {len(manifest.members)} files, {size / 1e6:.1f} MB")
+    print_lines(f"{bundled.path}: {len(manifest.members)} files, {size / 1e3:,.1f} kB")
     for name, facts in manifest.systems.items():
         print_lines(f"  {name}: {facts.runs} runs; {facts}")
     for line in bundled.left_out:

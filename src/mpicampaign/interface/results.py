@@ -16,7 +16,7 @@ from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import Record
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.merge import records_of
-from mpicampaign.bundle.read import is_bundle
+from mpicampaign.bundle.read import is_bundle, verify
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.campaign import records_in
 from mpicampaign.compare.compare import compare
@@ -188,7 +188,8 @@ def load(place: str | os.PathLike[str]) -> CampaignResults:
         work_beside(path)
         path = results_folder() / load_campaign(path).name
     if path.is_file() and is_bundle(path):
-        return _of(path.name.partition(".")[0], records_of(path))
+        records = records_of(path)  # which says what is wrong with it
+        return _of(verify(path).campaign, records)
     header, records = records_in(path)
     return _of(header.campaign, records, header.table_sizes)
 
