@@ -65,9 +65,7 @@ def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str
     """The record; a missing one where the plan describes its case differently."""
     system = renamed.get(record.case.system, record.case.system)
     wanted = planned.get(replace(record.case, system=system))
-    if wanted is None or record.status not in _RESULTS or not record.identity:
-        return record
-    if record.identity in wanted:
+    if wanted is None or record.status not in _RESULTS or record.identity in {"", *wanted}:
         return record
     reason = "only results of another campaign file were merged"
     missing = Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
@@ -100,11 +98,7 @@ class _Taken:
     def _add(self, record: Record, before: _Alike) -> None:
         key = (record.case, record.repeat)
         other = self.taken.get(key)
-        if record.status not in _RESULTS:
-            if other is None:
-                self._put(record)
-            return
-        if self._is_known(record, before):
+        if self._is_known(record, before) if record.status in _RESULTS else other:
             return
         if other is not None and other.status in _RESULTS and not _supersedes(record, other):
             record = replace(record, repeat=self.last[record.case] + 1)
