@@ -57,8 +57,6 @@ def content_of(part: Part, sha256: str) -> str:
     """
     if len(part.text) - len(above_banner(part.text)) < _LEAST:
         return f"{sha256}:{part.lines}"
-    words = " ".join(part.output[len(above_banner(part.output)) :].split())
-    text, values = (
-        hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest() for of in (part.text, words)
-    )
+    texts = part.text, " ".join(part.output[len(above_banner(part.output)) :].split())
+    text, values = (hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest() for of in texts)
     return f"{text if part.lines else sha256} {values}"
