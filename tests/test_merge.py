@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from mpicampaign.bundle import merge as merging
 from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
+from mpicampaign.cli.output import beside
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
 from mpicampaign.interface.results import load
 
@@ -240,3 +242,5 @@ def test_equal_repeats_all_count_and_once_each(
     assert load("../3.tar.gz").campaign == "raw" and " 0.0 " not in said
     assert main(said.split("next: mpicampaign ")[1].splitlines()[0].split()) == 0
     assert [run.repeat for run in collect_all(Path("results/raw"))] == [1, 2, 3, 4]
+    planned: Any = SimpleNamespace(plan=plan_of(Path("results/raw")), folder=Path("results/raw"))
+    assert beside(planned)[-1].startswith("3 merged bundles: their runs are in the report")

@@ -60,10 +60,14 @@ def doubts(prepared: Prepared, *keys: str) -> list[str]:
 
 
 def beside(prepared: Prepared) -> list[str]:
-    """Lines about results that the campaign does not describe."""
+    """Lines about results that the campaign does not describe, and those of other sites."""
+    from mpicampaign.collect.merged import merged_folders
     from mpicampaign.collect.undescribed import undescribed_lines
 
-    return undescribed_lines(prepared.plan, prepared.folder)
+    count = len(merged_folders(prepared.folder))
+    has = "its runs are" if count == 1 else "their runs are"
+    merged = [f"{counted(count, 'merged bundle')}: {has} in the report, and due here all the same"]
+    return undescribed_lines(prepared.plan, prepared.folder) + merged * bool(count)
 
 
 def unread_lines(records: Iterable[Record]) -> list[str]:
