@@ -216,9 +216,10 @@ def result(
     return script
 
 
-def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
-    script = result(tmp_path)
-    assert faulty([script]) == faulty([script]) == []  # once read, once as before
+def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, read = result(tmp_path), list[object]()
+    monkeypatch.setattr(set_aside, "evidence_in", lambda path: read.append(path) or runs.evidence_in(path))
+    assert faulty([script]) == faulty([script]) == [] and len(read) == 1
     result(tmp_path, output="nothing\n")
     assert faulty([script]) == faulty([script]) != []
     [line] = set_aside_faulty([script])
@@ -342,9 +343,13 @@ def test_a_library_that_changed_is_seen_though_the_result_is_the_same(
 
 
 def test_what_another_package_may_read_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(set_aside, "plugged_in", lambda: True)
-    assert faulty([result(tmp_path)]) == []
-    assert not list(tmp_path.rglob(set_aside.FILE))
+    for another in (False, True):
+        monkeypatch.setattr(set_aside, "plugged_in", lambda another=another: another)
+        assert faulty([result(tmp_path)]) == []
+        kept = list(tmp_path.rglob(set_aside.FILE))
+        assert bool(kept) != another
+        for file in kept:
+            file.unlink()
 
 
 @pytest.mark.parametrize(

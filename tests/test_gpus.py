@@ -383,3 +383,5 @@ def test_osu_on_devices(title: str, program: str) -> None:
     assert (facts["benchmark"], facts["buffers"]) == (program, "D H")
     parsed = parse("osu", told)
     assert parsed.metadata["buffers"] == "D H" and parsed.series[0].columns["size"] == [1, 2]
+    name, first = ("time", 4.06e-6) if title.endswith("Latency") else ("bandwidth", 4.06e6)
+    assert parsed.series[0].columns[name][0] == pytest.approx(first)

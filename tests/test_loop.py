@@ -208,7 +208,11 @@ def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here(
     assert len(pieces) > 2
 
 
-def test_a_fault_ends_the_copies_of_a_process_and_no_file_is_left_half_written(tmp_path: Path) -> None:
+def test_a_fault_ends_the_copies_of_a_process_and_no_file_is_left_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mpicampaign.base.background.sched_getaffinity", lambda _: range(2))
+
     def work(items: Sequence[int]) -> None:
         if items[0] == 0:
             while not [*tmp_path.iterdir()]:

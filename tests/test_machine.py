@@ -41,6 +41,7 @@ from mpicampaign.base.records import (
     TIME_LIMIT_MET,
     Record,
 )
+from mpicampaign.base.waves import FILE, ROUNDS, read_waves
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.questions.machine import find_searches
@@ -357,8 +358,15 @@ def test_a_node_that_was_measured_alone_is_not_judged() -> None:
         [found] = compare(runs).machines
         assert lead(found).startswith(f"No node of {count} is shown")
     [said] = [text for text in show_machine.sentences(found) if text.startswith("Not judged")]
-    assert said == "Not judged, with fewer than two others beside: n007; the next run continues."
+    assert said == "Not judged, measured beside fewer than two others: n007."
     assert {found.verdict(search, "n007") for search in found.searches} == {UNDECIDED}
+
+
+def test_waves_of_earlier_releases_are_read(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"all": [{"n3": ""}, [["n1", "n2"], ["n2"]]]}', encoding="utf-8")
+    waves = read_waves(tmp_path)["all"]
+    assert (waves.late, waves.left_after(0)) == ({"n3": ""}, {"n1": ROUNDS, "n2": ROUNDS})
+    assert waves.left_after(1) == {"n2": 2 * ROUNDS}, "it made what it made of the first further wave"
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ Item = TypeVar("Item")
 MANY = 200  # runs or files: to read or write them takes longer than to start a process
 _PIECE = 250  # items, which are handed over at once: no process holds more of the others' results
 _MOST_CORES = 8  # others use the login nodes, too
+_PATIENCE = 5.0  # s, for a copy that cleans up
 
 
 class _Failure(NamedTuple):
@@ -93,6 +94,8 @@ def _results(
     finally:
         here.close()
         process.terminate()  # where its further results are not wanted
+        process.join(_PATIENCE)
+        process.kill()
         process.join()
 
 

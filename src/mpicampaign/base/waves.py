@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,12 +48,15 @@ def waves_key(case: Case) -> str:
 def read_waves(campaign_folder: Path) -> dict[str, Waves]:
     """By `waves_key`; of those that were ever short of nodes."""
     known = json.loads(text_or_nothing(campaign_folder / FILE) or "{}")
-    return {key: Waves(late, tuple(map(_last_rounds, further))) for key, (late, further) in known.items()}
+    return {
+        key: Waves(late, tuple(map(_last_rounds, further, count(1))))
+        for key, (late, further) in known.items()
+    }
 
 
-def _last_rounds(wave: Mapping[str, int] | Sequence[str]) -> Mapping[str, int]:
-    """Earlier releases did not keep them: then a node's first rounds are those of the first wave."""
-    return wave if isinstance(wave, dict) else dict.fromkeys(wave, ROUNDS)
+def _last_rounds(wave: Mapping[str, int] | Sequence[str], number: int) -> Mapping[str, int]:
+    """Earlier releases did not keep them: then a node's first rounds are those of the waves before."""
+    return wave if isinstance(wave, dict) else dict.fromkeys(wave, number * ROUNDS)
 
 
 def keep_waves(campaign_folder: Path, waves: Mapping[str, Waves]) -> None:

@@ -325,7 +325,7 @@ def _check_schedule(campaign: Campaign, notes: Notes) -> None:
         notes.add(key, "must be whole minutes, as in cron", shown(lookup(notes.document.data, key)))
     at = lookup(notes.document.data, ("schedule", "at"))
     if at is not None and campaign.schedule and campaign.schedule.every % 86400:
-        notes.warn(("schedule", "at"), "only if every is in days: it has no effect", shown(at), "remove it")
+        notes.warn(("schedule", "at"), "has no effect unless every is in days", shown(at), "remove it")
     if campaign.schedule and any(map(_SECRET.search, campaign.schedule.notify)):
         hint = "let notify name a script that only you can read, and keep them there"
         notes.add(("schedule", "notify"), "secrets do not belong in a campaign file", "", hint)

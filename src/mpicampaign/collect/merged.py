@@ -65,7 +65,7 @@ def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str
     """The record; a missing one where the plan describes its case differently."""
     system = renamed.get(record.case.system, record.case.system)
     wanted = planned.get(replace(record.case, system=system))
-    if wanted is None or record.status not in _RESULTS or record.identity in {"", *wanted}:
+    if wanted is None or record.status not in _RESULTS or not record.identity or record.identity in wanted:
         return record
     reason = "only results of another campaign file were merged"
     missing = Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)

@@ -55,6 +55,8 @@ def faulty(runs: Iterable[Run]) -> list[tuple[Run, Fault]]:
     path = next((run.campaign_folder / FILE for run in there.values()), None)
     kept = path and not plugged_in()  # of another package no state is known
     known = kept_of_program(path, "sound") if path and kept else {}
+    if not all(isinstance(said, list) and [*map(type, said)] == [str, str] for said in known.values()):
+        known = {}  # damaged
     same = (state for state, run in there.items() if known.get(state) == _present(run, *known.get(state, ())))
     sound: dict[str, list[str]] = {state: known[state] for state in same}
     read = [(state, run) for state, run in there.items() if state not in sound]

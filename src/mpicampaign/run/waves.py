@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ class LateNodes:
 
     def __init__(self, prepared: Prepared, say: Callable[[str], None]) -> None:
         self._folder, self._limit = prepared.folder, prepared.campaign.time_when_busy
-        self._say, self._began, self._taken = say, time.monotonic(), set[str]()
+        self._say, self._began = say, time.monotonic()
         self._hosts = {run.job_name: run.job.hosts for run in prepared.runs if run.each}
 
     def without(self, runs: Sequence[Run]) -> list[Run]:
@@ -94,7 +95,7 @@ class LateNodes:
         waves = read_waves(self._folder)
         of_nodes = _by_key(run for run in prepared.selected if run.job.placement.nodes == 1)
         records = collect_all(self._folder) if of_nodes else []
-        alone = {key: nodes - self._taken for key, nodes in measured_alone(records).items()}
+        alone = measured_alone(records)
         groups = {key: runs for key, runs in of_nodes.items() if key in waves or alone.get(key)}
         left_open = open_nodes(records) if groups else {}
         busy: list[str] = []
@@ -103,23 +104,26 @@ class LateNodes:
                 late_now, (late, further) = self._late(runs), waves.get(key, Waves())
                 if late_now is None:
                     continue
-                late = {**dict.fromkeys(alone.get(key, ()), ""), **late}
-                wanted = late.keys() & left_open.get(key, ())
-                if wave := _wave(prepared, runs, wanted - late_now.keys(), {*late, *late_now}, len(further)):
+                again = alone.get(key, set()) & {run.job.hosts[0] for run in runs} - {*chain(*further)}
+                wanted = {*late, *again} & left_open.get(key, set())
+                others = {*late, *again, *late_now}
+                if wave := _wave(prepared, runs, wanted - late_now.keys(), others, len(further)):
                     late = {node: until for node, until in late.items() if node not in wave}
-                    self._taken |= {*wave}
-                    further = (*further, _last_rounds(runs, wave))
+                    further = (*further, _last_rounds(_by_key(prepared.runs)[key], wave))
                     keep_waves(self._folder, {**waves, key: Waves(late, further)})
                     return True
                 if free := wanted - late_now.keys():
-                    self._say(
-                        f"{counted(len(free), 'node')} free: of fewer than three nobody knows which is slow"
-                    )
+                    self._say(f"{counted(len(free), 'node')} free: at least three are compared")
                 late = {node: late_now.get(node, "") if node in wanted else "" for node in late}
                 waves[key] = Waves(late, further)
             keep_waves(self._folder, waves)
             waited, was_busy = time.monotonic() - self._began, bool(busy)
-            busy = [f"{BUSY} {until}" for key in groups for until in waves[key].late.values() if until]
+            busy = [
+                f"{BUSY} {until}"
+                for key in groups
+                for until in waves.get(key, Waves()).late.values()
+                if until
+            ]
             if not busy or 0 < self._limit < waited:
                 break
             if not was_busy:

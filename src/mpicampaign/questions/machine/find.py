@@ -31,7 +31,6 @@ from mpicampaign.questions.machine.find_searches import (
     MachineSearch,
     declared_group,
     is_of_machine,
-    measured_alone,
     member_of,
     nodes_of,
     nodes_of_run,
@@ -80,7 +79,7 @@ class Machine:
 
     def verdict(self, search: MachineSearch, member: str) -> str:
         """What is known of a node or pair in one metric."""
-        if member in search.verdicts or member in self.alone:
+        if member in search.verdicts or member in search.alone:
             return search.verdicts.get(member, UNDECIDED)
         if member in search.node_slowdowns or member in search.slowdowns:
             return AS_OTHERS
@@ -101,11 +100,9 @@ class Machine:
 
     @cached_property
     def alone(self) -> frozenset[str]:
-        """Nodes that were not measured beside others, where others were."""
-        alone = frozenset[str]().union(
-            *measured_alone(run for runs in self.runs.values() for run in runs).values()
-        )
-        return alone if len(alone) < len(self.runs) - len(self.absent) else frozenset()
+        """Nodes that are judged in nothing, as they were measured beside fewer than two others."""
+        alone = [search.alone for search in self.searches]
+        return frozenset.intersection(*map(frozenset, alone)) if alone else frozenset()
 
     @cached_property
     def gone(self) -> Mapping[str, str]:

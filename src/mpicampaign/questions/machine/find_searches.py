@@ -116,6 +116,11 @@ class MachineSearch:
         return (*([links.switches] if links.switches else []), links.nodes, links.links)
 
     @cached_property
+    def alone(self) -> set[str]:
+        """Nodes that were measured beside fewer than two others."""
+        return _alone(self.stretches) if self.subject.unit == NODE else set()
+
+    @cached_property
     def slowdowns(self) -> Mapping[str, float]:
         """By member: its cost by the median of its round, less 1; the median over rounds."""
         return _medians(_deviations(self.costs), lambda cost: math.expm1(min(cost, 700.0)))
@@ -311,29 +316,36 @@ def _search(
 
 
 def open_nodes(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Nodes on which nothing is decided, by `waves_key`: in fewer than two rounds of several, or suspects."""
+    """Nodes on which nothing is decided, by `waves_key`: of fewer than two rounds, or alone, or suspects."""
     left_open = {}
     for key, runs in grouped(filter(is_of_machine, records), lambda run: waves_key(run.case)).items():
-        beside = beside_others(_stretches(runs, math.inf))
-        suspects = {node for found in searches_of(runs) for node in found.found.nodes.not_decided}
-        left_open[key] = suspects | {node for node in map(member_of, runs) if beside[node] < SCREEN}
+        made = Counter(
+            node for node, _ in {(member_of(run), run.metadata[ROUND]) for run in runs if _is_made(run)}
+        )
+        found = [*searches_of(runs)]
+        undecided = {node for search in found for node in (*search.found.nodes.not_decided, *search.alone)}
+        left_open[key] = undecided | {node for node in map(member_of, runs) if made[node] < SCREEN}
     return left_open
 
 
-def beside_others(stretches: Iterable[RoundPart]) -> Counter[str]:
-    """In how many rounds each member had two others or more beside it: of two nobody knows who is slow."""
-    return Counter(member for part in stretches if len(part.runs) > 2 for member in part.runs)
-
-
 def measured_alone(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Nodes that made their first rounds with too few others beside them, by `waves_key`."""
-    alone = {}
-    of_nodes = (record for record in records if is_of_machine(record) and record.metadata[EACH] == NODE)
-    for key, runs in grouped(of_nodes, lambda run: waves_key(run.case)).items():
-        stretches = _stretches(runs, math.inf)
-        beside, made = beside_others(stretches), Counter(node for part in stretches for node in part.runs)
-        alone[key] = {node for node in made if made[node] >= SCREEN > beside[node]}
+    """Nodes that were measured alone by a benchmark, by `waves_key`."""
+    alone: dict[str, set[str]] = {}
+    for subject, runs in _by_subject(filter(is_of_machine, records)).items():
+        if subject.unit == NODE:
+            alone.setdefault(waves_key(runs[0].case), set()).update(_alone(_stretches(runs, math.inf)))
     return alone
+
+
+def _alone(stretches: Sequence[RoundPart]) -> set[str]:
+    """Who had two others beside it in fewer rounds than a screen has: of two nobody knows who is slow.
+
+    None where this is so of half of them: then they can't be had at the same time.
+    """
+    made = Counter(member for part in stretches for member in part.runs)
+    beside = Counter(member for part in stretches if len(part.runs) > 2 for member in part.runs)
+    alone = {member for member in made if made[member] >= SCREEN > beside[member]}
+    return alone if 2 * len(alone) < len(made) else set()
 
 
 class _Turns(NamedTuple):

@@ -163,7 +163,7 @@ def found_nodes(machine: Machine) -> dict[str, list[SlowInMetric]]:
 def lead(machine: Machine, others: Sequence[Machine] = (), *, brief: bool = False) -> str:
     """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``, in brief by name; or that none is shown to be."""
     place = f"{machine_title(machine)}: " if len(others) > 1 else ""
-    nodes = len(machine.nodes) - len(machine.absent) - len(machine.alone)
+    nodes = len(machine.nodes) - len({*machine.absent, *machine.alone})
     counts = {"switches": len({*machine.switches.values()}), "nodes": nodes, "links": len(machine.pairs)}
     leads = []
     for kind, of in counts.items():
@@ -283,8 +283,7 @@ def _disturbed(machine: Machine) -> Iterator[str]:
 
 def _absent(machine: Machine) -> Iterator[str]:
     if machine.alone:
-        few = first_few([visible(node) for node in sorted(machine.alone)], _FEW, "nodes")
-        yield f"Not judged, with fewer than two others beside: {', '.join(few)}; the next run continues."
+        yield f"Not judged, measured beside fewer than two others: {_named(sorted(machine.alone))}."
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
         busy = [why for why in nodes.values() if nodes is machine.absent and why.startswith(BUSY)]
         if busy:
@@ -297,8 +296,11 @@ def _absent(machine: Machine) -> Iterator[str]:
 
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
-    named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
-    return f"{named}: {visible(why) or 'no reason known'}"
+    return f"{_named(nodes)}: {visible(why) or 'no reason known'}"
+
+
+def _named(nodes: Sequence[str]) -> str:
+    return ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
 
 
 def _dependent(machine: Machine) -> Iterator[str]:

@@ -32,6 +32,8 @@ def _series(frame: KernelFrame) -> tuple[Series, ...]:
     if not (frame.lacks or frame.rows("samples")):
         late = sum(int(row["late"]) for row in rows)
         raise OutputError(f"no repetition began in time on all ranks, {late} did not: do ranks share cores?")
+    if wrong := {str(row["start"]) for row in (*rows, *frame.rows("samples"))} - _STARTS.keys():
+        raise OutputError(f"unknown start {wrong.pop()}")
     swept = {(series.benchmark, series.qualifiers["start"]): series for series in _SWEEP.series(frame)}
     ends = grouped(rows, lambda row: (str(row["operation"]), str(row["start"])))
     names = next(iter(swept.values())).columns
@@ -48,6 +50,8 @@ def _with_ends(series: Series, ends: list[Row]) -> Series:
         raise OutputError(f"{series.label}: samples and ends are of other sizes")
     names = sorted(_TIMES if start == "common" else _QUANTILES)  # after a barrier they are durations
     added: Columns = {name.replace("last_", "time_"): [float(row[name]) for row in timed] for name in names}
+    if start == "common" and not all(row["last_p50"] for row in timed):
+        raise OutputError(f"{series.label}: a time of 0")
     if start == "common":
         errors = [float(row["clock_found"]) / float(row["last_p50"]) for row in timed]
         added["width"] = [max(a or 0, b) for a, b in zip(swept["width"], errors, strict=True)]
