@@ -175,7 +175,7 @@ def test_full_nodes_use_shared_memory_within_and_tcp_between(hosts: Hosts) -> No
     hosts.write(placements="TCP-full, default-full")
     campaign = hosts.folder / "ssh.yaml"
     text = campaign.read_text().replace("system: vms\n", "system: vms\n    cores: 2\n")
-    short = "-iter 50 -time 1 -msglog 9:10 -npmin 4 Sendrecv"
+    short = "-iter 20 -time 10 -msglog 9:10 -npmin 4 Sendrecv"
     campaign.write_text(text.replace("-iter 300 -time 2 -msglog 0:20 PingPong", short))
     assert succeeded(hosts.run())
     full, chosen = sorted(hosts.records(), key=lambda record: record.case.placement)
